@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from bocu.ambiguity import (
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -27,8 +27,8 @@ from bocu.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts.estimates import discretised, product_grid
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.contexts.estimates import discretised, product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 CONTEXTS = product_grid(0.0, 1.0, 24)
 REFERENCE = discretised(lambda c: np.exp(-0.5 * ((c[:, 0] - 0.45) / 0.15) ** 2), CONTEXTS)

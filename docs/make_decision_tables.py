@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocu.ambiguity import ConditionalValueAtRisk, worst_case
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.loading import load
 from bocu.core.randomness import Streams
-from bocu.data.catalogue import load_catalogue, sources_file
-from bocu.data.prepare import prepare
-from bocu.data.simulators.irrigation import NebraskaMaize, SuffolkPotatoes, SuffolkThresholds
-from bocu.data.simulators.wakes import YAWS
-from bocu.experiment.registry import find
+from bocu.problems.data.catalogue import load_catalogue, sources_file
+from bocu.problems.data.prepare import prepare
+from bocu.problems.data.simulators.irrigation import NebraskaMaize, SuffolkPotatoes, SuffolkThresholds
+from bocu.problems.data.simulators.wakes import YAWS
 from bocu.problems.simulated_table import SimulatedTable
+from bocu.robust.ambiguity import ConditionalValueAtRisk, worst_case
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.sweep.experiment.registry import find
 
 WORST = 0.1
 """Share of the worst seasons whose mean is told beside a mean."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 from PIL import Image
 
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
 
 WIDTH = 560
 """Dots of a picture: enough for its text at the width of a page."""

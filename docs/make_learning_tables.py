@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import bocu
-from bocu.evaluation.statistics import mean_and_error
+from bocu.sweep.evaluation.statistics import mean_and_error
 
 ROUNDS = slice(61, 80)
 MET, WORST = "met", "worst-tenth"

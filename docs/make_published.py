@@ -14,21 +14,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bocu.commands.claims import claims_command
-from bocu.evaluation.claims import OUTCOMES
-from bocu.evaluation.claims.reduced import Reduced, read_reduced, reduce_results
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import config_of
-from bocu.io.files import write_text
-from bocu.report.claims import HEADER, why
-from bocu.report.claims import numbers as numbers_of
-from bocu.report.claims_page import BEGIN as CLAIMS_BEGIN
-from bocu.report.claims_page import END as CLAIMS_END
-from bocu.report.claims_page import StandingCubes, judge, markdown_row, write_section
-from bocu.report.overview import marks_of_overview, overview
-from bocu.report.published import PublishedNumbers, marks, scale_of
-from bocu.report.records import Fields
-from bocu.report.tables import NOTHING
+from bocu.core.io.files import write_text
+from bocu.pages.report.claims import HEADER, why
+from bocu.pages.report.claims import numbers as numbers_of
+from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
+from bocu.pages.report.claims_page import END as CLAIMS_END
+from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, write_section
+from bocu.pages.report.overview import marks_of_overview, overview
+from bocu.pages.report.published import PublishedNumbers, marks, scale_of
+from bocu.pages.report.records import Fields
+from bocu.pages.report.tables import NOTHING
+from bocu.sweep.evaluation.claims import OUTCOMES
+from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, reduce_results
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import config_of
 
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")

@@ -15,9 +15,9 @@ import seaborn as sns
 from make_decision_tables import CASES, build
 from matplotlib.figure import Figure
 
-from bocu.ambiguity import TotalVariation, worst_case
 from bocu.core.randomness import Streams
-from bocu.evaluation.paired_means import PairedMeans, paired_means
+from bocu.robust.ambiguity import TotalVariation, worst_case
+from bocu.sweep.evaluation.paired_means import PairedMeans, paired_means
 
 PICTURE = Path(__file__).with_name("robustness.png")
 RADII = np.linspace(0.0, 1.2, 49)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from bocu.evaluation.claims.reduced import read_reduced
-from bocu.evaluation.regions import region
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.figures import style
-from bocu.figures.region import Region
+from bocu.core import style
+from bocu.pages.figures.region import Region
+from bocu.sweep.evaluation.claims.reduced import read_reduced
+from bocu.sweep.evaluation.regions import region
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 MAPS = {
     "ziomek2025-regions": ("ahead-of-mle-by", "mle-sticks", "ahead-of-fully-bayesian"),

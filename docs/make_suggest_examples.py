@@ -20,13 +20,13 @@ import pandas as pd
 
 import bocu
 from bocu.core.errors import BocuError
-from bocu.data.catalogue import load_catalogue, sources_file
-from bocu.data.payoff_tables import POTATOES
-from bocu.data.prepare import prepare
-from bocu.data.simulated.wind import simulate
-from bocu.evaluation.statistics import student_mean
-from bocu.io.files import open_netcdf, read_netcdf
+from bocu.core.io.files import open_netcdf, read_netcdf
+from bocu.problems.data.catalogue import load_catalogue, sources_file
+from bocu.problems.data.payoff_tables import POTATOES
+from bocu.problems.data.prepare import prepare
+from bocu.problems.data.simulated.wind import simulate
 from bocu.problems.wind_commitment import GOLDEN, revenue
+from bocu.sweep.evaluation.statistics import student_mean
 
 ROBUST, EXPECTED, LAST_YEAR = "suggested, robust", "suggested, expectation", "as last year"
 MEAN, BEST = "the mean", "best, known afterwards"

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from experiments import tiny
 
-from bocu.experiment.configuration import Experiment
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.configuration import Experiment
+from bocu.sweep.experiment.registry import registered
 
 HUGE = 10**30
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # hundreds of files, in each worker

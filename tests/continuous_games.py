@@ -9,9 +9,9 @@ from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
-from bocu.experiment.registry import find
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 GRID = np.linspace(0.0, 1.0, 8)[:, None]
 SEARCH = {"raw": 32, "restarts": 4}

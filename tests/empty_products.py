@@ -5,12 +5,12 @@ from pathlib import Path
 
 import netCDF4
 
-from bocu.data.raw import record_raw
-from bocu.experiment.fingerprints.fingerprint import definitions
-from bocu.experiment.plan import Plan
-from bocu.io.files import write_text
-from bocu.io.hashes import hash_files
-from bocu.io.lineage import LINEAGE, lineage_attributes, lineage_of, making
+from bocu.core.io.files import write_text
+from bocu.core.io.hashes import hash_files
+from bocu.core.io.lineage import LINEAGE, lineage_attributes, lineage_of, making
+from bocu.problems.data.raw import record_raw
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions
+from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.staleness import flat
 
 

@@ -3,16 +3,16 @@
 import json
 from typing import Any
 
-from bocu.evaluation.audits import Audit
-from bocu.evaluation.cubes import build_cube, build_summary
-from bocu.evaluation.digests import build_digest
-from bocu.evaluation.metrics import ObjectiveMetric
-from bocu.evaluation.scores import score
-from bocu.experiment.branches import OBJECTIVE_METRIC, Branch
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
 from bocu.interop.cvxpy.audit import audit
-from bocu.runs.execution import Block, execute
+from bocu.sweep.evaluation.audits import Audit
+from bocu.sweep.evaluation.cubes import build_cube, build_summary
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.evaluation.metrics import ObjectiveMetric
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.branches import OBJECTIVE_METRIC, Branch
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
@@ -32,7 +32,7 @@ def tiny(**changes: Any) -> dict[str, Any]:
 
 def scored_by(objective: str, **parameters: Any) -> dict[str, Any]:
     """The specification of a metric that is an objective of this name of class."""
-    stated = {"class": f"bocu.objectives.stated:{objective}", "parameters": parameters}
+    stated = {"class": f"bocu.robust.objectives.stated:{objective}", "parameters": parameters}
     return {"class": OBJECTIVE_METRIC, "parameters": {"objective": stated}}
 
 

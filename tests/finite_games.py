@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.about import About
 from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
-from bocu.experiment.registry import find
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.runs.seed_run import SeedRun, build_problem
-from bocu.surrogates.grid import GridPrior
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 DECISIONS = np.linspace(0.0, 1.0, 7)[:, None]
 CONTEXTS = np.array([[0.0, 0.0], [0.0, 1.0], [0.4, 0.5], [1.0, 0.2], [0.9, 1.0]])

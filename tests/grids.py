@@ -3,10 +3,10 @@
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.simple import Random
 from bocu.core.about import About
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
+from bocu.learners.algorithms.simple import Random
 from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 
@@ -42,7 +42,9 @@ class First(Random):
         return 0
 
 
-def specification(iterations=8, seeds=(0, 1), algorithm="bocu.algorithms.simple:Random", objective=None, **problem):
+def specification(
+    iterations=8, seeds=(0, 1), algorithm="bocu.learners.algorithms.simple:Random", objective=None, **problem
+):
     """Return the specification of a run of random decisions on the waves."""
     return {
         "schema": 1,

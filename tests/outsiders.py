@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from bocu.algorithms.base import Algorithm
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
+from bocu.learners.algorithms.base import Algorithm
 
 
 class Nothing(Parameters):

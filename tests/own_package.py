@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bocu.experiment.fingerprints import definition_links, fingerprint
-from bocu.experiment.fingerprints.fingerprint import forget as forget
+from bocu.sweep.experiment.fingerprints import definition_links, fingerprint
+from bocu.sweep.experiment.fingerprints.fingerprint import forget as forget
 
 SOURCE = Path(fingerprint.__file__).parents[2]
 

@@ -7,26 +7,26 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.confidence import UCBBOCU1
-from bocu.algorithms.thompson import ThompsonSampling
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
-from bocu.ambiguity.parameters import SetParameters, named
-from bocu.contexts.laws import Marginal
-from bocu.contexts.shifts import Shift
-from bocu.contexts.stated_laws import IndependentLaw, LawParameters
+from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.protocols import EVERY, GRID
-from bocu.evaluation.metrics import Metric
-from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters
-from bocu.figures.reading import Cube
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.stated import Objective
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.confidence import UCBBOCU1
+from bocu.learners.algorithms.thompson import ThompsonSampling
+from bocu.pages.figures.base import Drawing, Figure, FigureParameters
+from bocu.pages.figures.reading import Cube
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
+from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
+from bocu.robust.ambiguity.parameters import SetParameters, named
+from bocu.robust.contexts.laws import Marginal
+from bocu.robust.contexts.shifts import Shift
+from bocu.robust.contexts.stated_laws import IndependentLaw, LawParameters
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.stated import Objective
+from bocu.sweep.evaluation.metrics import Metric
 
 
 class GreedyParameters(Parameters):

@@ -1,6 +1,6 @@
 """Runs of one seed, played to their end, and what of them must be the same bit for bit."""
 
-from bocu.runs.seed_run import SeedRun
+from bocu.sweep.runs.seed_run import SeedRun
 
 
 def finished(run: SeedRun) -> SeedRun:

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import xarray as xr
 
-from bocu.evaluation.cubes import ABOUT
-from bocu.experiment.branches import Component
-from bocu.experiment.looks import abouts
-from bocu.experiment.registry import registered
-from bocu.io.files import write_netcdf
-from bocu.io.provenance import SCHEMA_VERSION
+from bocu.core.io.files import write_netcdf
+from bocu.core.io.provenance import SCHEMA_VERSION
+from bocu.sweep.evaluation.cubes import ABOUT
+from bocu.sweep.experiment.branches import Component
+from bocu.sweep.experiment.looks import abouts
+from bocu.sweep.experiment.registry import registered
 
 ALGORITHMS = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "bold-mle": "mle", "oracle": "oracle"}
 METRICS = ("so", "ro")

@@ -6,9 +6,9 @@ import numpy as np
 import synthetic_cubes
 import xarray as xr
 
-from bocu.evaluation.cubes import build_summary
-from bocu.evaluation.digests import build_digest
-from bocu.report.build import Part, build
+from bocu.pages.report.build import Part, build
+from bocu.sweep.evaluation.cubes import build_summary
+from bocu.sweep.evaluation.digests import build_digest
 
 ALGORITHMS = {
     "random": "random",

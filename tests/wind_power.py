@@ -6,23 +6,23 @@ import numpy as np
 import xarray as xr
 from experiments import scored_by
 
-from bocu.evaluation.cubes import build_cube
-from bocu.evaluation.scores import score
-from bocu.io.files import write_netcdf
-from bocu.io.provenance import SIMULATED_LABEL
-from bocu.runs.execution import Block, execute
+from bocu.core.io.files import write_netcdf
+from bocu.core.io.provenance import SIMULATED_LABEL
+from bocu.sweep.evaluation.cubes import build_cube
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.runs.execution import Block, execute
 
 ANNOUNCED = {"name": "mmd", "radius": "announced"}
-DRO = {"class": "bocu.objectives.stated:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
+DRO = {"class": "bocu.robust.objectives.stated:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
 ALGORITHMS = {
-    "drbo": ("ucb-bocu-2", "bocu.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
-    "ucb": ("ucb-so", "bocu.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
-    "stableopt": ("stableopt-finite", "bocu.algorithms.stable:StableOpt", {"set": ANNOUNCED}, None),
-    "random": ("random", "bocu.algorithms.simple:Random", {}, None),
-    "commit-zero": ("constant", "bocu.algorithms.simple:Constant", {"decision": 0}, None),
+    "drbo": ("ucb-bocu-2", "bocu.learners.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
+    "ucb": ("ucb-so", "bocu.learners.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
+    "stableopt": ("stableopt-finite", "bocu.learners.algorithms.stable:StableOpt", {"set": ANNOUNCED}, None),
+    "random": ("random", "bocu.learners.algorithms.simple:Random", {}, None),
+    "commit-zero": ("constant", "bocu.learners.algorithms.simple:Constant", {"decision": 0}, None),
 }
 METRICS = [
-    {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
+    {"label": "so", "class": "bocu.sweep.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
     {"label": "dro", **scored_by("DistributionallyRobust", **DRO["parameters"])},
 ]
 LOOKS = ["blue solid <", "sky dash-dot >", "purple dashed h", "grey dotted x", "black dotted X"]

@@ -1,9 +1,9 @@
 """An algorithm in a file beside the experiment: every decision in its turn."""
 
-from bocu.algorithms.base import Algorithm
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import CONTEXTUAL
+from bocu.learners.algorithms.base import Algorithm
 
 
 class InTurnParameters(Parameters):

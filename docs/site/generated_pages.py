@@ -15,8 +15,8 @@ from sphinx.util import logging
 
 import bocu
 from bocu.core.about import About
-from bocu.experiment.combinations import Applicability, combinations
-from bocu.experiment.registry import RegisteredClass, aliases, registered
+from bocu.sweep.experiment.combinations import Applicability, combinations
+from bocu.sweep.experiment.registry import RegisteredClass, aliases, registered
 
 DOCS = Path(__file__).parents[1]
 TARGET = DOCS / "generated"
@@ -76,7 +76,7 @@ def api() -> str:
         parts.append(
             f"## {name}\n\n```{{eval-rst}}\n.. {directive}:: {thing.__module__}.{thing.__qualname__}\n{options}```"
         )
-    for module in ("bocu.testing", "bocu.evaluation.statistics", "bocu.evaluation.across_problems"):
+    for module in ("bocu.testing", "bocu.sweep.evaluation.statistics", "bocu.sweep.evaluation.across_problems"):
         parts += [f"## {module}", _documented("automodule", module, "   :no-index:\n   :members:\n")]
     return "\n\n".join(parts) + "\n"
 

@@ -10,12 +10,12 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 import bocu
-from bocu.algorithms.base import Algorithm, Description
-from bocu.ambiguity import squared_exponential_gram
-from bocu.contexts.estimates import discretised, product_grid
 from bocu.core.errors import BocuError
-from bocu.objectives.stated import DistributionallyRobust
-from bocu.surrogates.time_varying import TimeVaryingPrior
+from bocu.learners.algorithms.base import Algorithm, Description
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
+from bocu.robust.ambiguity import squared_exponential_gram
+from bocu.robust.contexts.estimates import discretised, product_grid
+from bocu.robust.objectives.stated import DistributionallyRobust
 
 TEXT = "#808080"  # legible on white and on black
 THEME = {

@@ -6,9 +6,8 @@ What a user's own code needs stands here by name and loads on first use; `import
     decision = learner.ask(bocu.Round(t=1, reference=forecast))
     learner.tell(decision, context, payoff)
 
-Packages from low to high, each of which imports from those before it: `core`, `io`, `ambiguity`, `objectives`,
-`contexts`, `surrogates`, `acquisition`, `data`, `priors`, `problems` and `algorithms`, `experiment`, `runs`,
-`evaluation`, `figures`, `report`, `sweep`, `testing`, `advice`, `interop`, `commands`.
+Wings from low to high, each of which imports from those before it: `core`, `robust`, `learners`, `problems`, `sweep`,
+`pages`; `advice` stands on the first three alone; `testing`, `interop` and `commands` may use all.
 """
 
 from typing import TYPE_CHECKING
@@ -20,56 +19,56 @@ if TYPE_CHECKING:
     from bocu.advice import Suggestion as Suggestion
     from bocu.advice import replay as replay
     from bocu.advice import suggest as suggest
-    from bocu.ambiguity import AmbiguitySet as AmbiguitySet
-    from bocu.ambiguity import ChiSquared as ChiSquared
-    from bocu.ambiguity import ConditionalValueAtRisk as ConditionalValueAtRisk
-    from bocu.ambiguity import CressieRead as CressieRead
-    from bocu.ambiguity import KullbackLeibler as KullbackLeibler
-    from bocu.ambiguity import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
-    from bocu.ambiguity import ModifiedChiSquared as ModifiedChiSquared
-    from bocu.ambiguity import PhiDivergence as PhiDivergence
-    from bocu.ambiguity import TotalVariation as TotalVariation
-    from bocu.ambiguity import Wasserstein as Wasserstein
-    from bocu.ambiguity import WorstCase as WorstCase
-    from bocu.ambiguity import worst_case as worst_case
     from bocu.core.domains import BoxDomain as BoxDomain
     from bocu.core.domains import FiniteDomain as FiniteDomain
     from bocu.core.errors import BocuError as BocuError
     from bocu.core.rounds import Description as Description
     from bocu.core.rounds import Round as Round
-    from bocu.evaluation.opening import open_cube as open_cube
-    from bocu.experiment.learners import algorithm as algorithm
-    from bocu.experiment.learners import learner as learner
-    from bocu.objectives import UncertaintyObjective as UncertaintyObjective
+    from bocu.robust.ambiguity import AmbiguitySet as AmbiguitySet
+    from bocu.robust.ambiguity import ChiSquared as ChiSquared
+    from bocu.robust.ambiguity import ConditionalValueAtRisk as ConditionalValueAtRisk
+    from bocu.robust.ambiguity import CressieRead as CressieRead
+    from bocu.robust.ambiguity import KullbackLeibler as KullbackLeibler
+    from bocu.robust.ambiguity import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
+    from bocu.robust.ambiguity import ModifiedChiSquared as ModifiedChiSquared
+    from bocu.robust.ambiguity import PhiDivergence as PhiDivergence
+    from bocu.robust.ambiguity import TotalVariation as TotalVariation
+    from bocu.robust.ambiguity import Wasserstein as Wasserstein
+    from bocu.robust.ambiguity import WorstCase as WorstCase
+    from bocu.robust.ambiguity import worst_case as worst_case
+    from bocu.robust.objectives import UncertaintyObjective as UncertaintyObjective
+    from bocu.sweep.evaluation.opening import open_cube as open_cube
+    from bocu.sweep.experiment.learners import algorithm as algorithm
+    from bocu.sweep.experiment.learners import learner as learner
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "AmbiguitySet": "ambiguity",
+    "AmbiguitySet": "robust.ambiguity",
     "BocuError": "core.errors",
     "BoxDomain": "core.domains",
-    "ChiSquared": "ambiguity",
-    "ConditionalValueAtRisk": "ambiguity",
-    "CressieRead": "ambiguity",
+    "ChiSquared": "robust.ambiguity",
+    "ConditionalValueAtRisk": "robust.ambiguity",
+    "CressieRead": "robust.ambiguity",
     "Description": "core.rounds",
     "FiniteDomain": "core.domains",
-    "KullbackLeibler": "ambiguity",
-    "MaximumMeanDiscrepancy": "ambiguity",
-    "ModifiedChiSquared": "ambiguity",
-    "PhiDivergence": "ambiguity",
+    "KullbackLeibler": "robust.ambiguity",
+    "MaximumMeanDiscrepancy": "robust.ambiguity",
+    "ModifiedChiSquared": "robust.ambiguity",
+    "PhiDivergence": "robust.ambiguity",
     "Replay": "advice",
     "Round": "core.rounds",
     "Suggestion": "advice",
-    "TotalVariation": "ambiguity",
-    "UncertaintyObjective": "objectives",
-    "Wasserstein": "ambiguity",
-    "WorstCase": "ambiguity",
-    "algorithm": "experiment.learners",
-    "learner": "experiment.learners",
-    "open_cube": "evaluation.opening",
+    "TotalVariation": "robust.ambiguity",
+    "UncertaintyObjective": "robust.objectives",
+    "Wasserstein": "robust.ambiguity",
+    "WorstCase": "robust.ambiguity",
+    "algorithm": "sweep.experiment.learners",
+    "learner": "sweep.experiment.learners",
+    "open_cube": "sweep.evaluation.opening",
     "replay": "advice",
     "suggest": "advice",
-    "worst_case": "ambiguity",
+    "worst_case": "robust.ambiguity",
 }
 
 __all__ = sorted(_HOME)

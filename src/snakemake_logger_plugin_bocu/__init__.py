@@ -177,7 +177,7 @@ def _logs(given: Mapping[str, Any]) -> Sequence[str]:
     """Return the logs of a job; those of blocks of runs are opened by the jobs themselves, unknown to Snakemake."""
     if given["log"] or given["rule_name"] != "run":
         return given["log"]
-    from bocu.experiment.paths import log_file
+    from bocu.sweep.experiment.paths import log_file
 
     return [str(log_file(path)) for path in given["output"]]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bocu.surrogates.continuous.model import Posterior
-from bocu.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
+from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure, joint, product
 
 SE, MATERN = "squared-exponential", "matern-5/2"
 

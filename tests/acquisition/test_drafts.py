@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, posterior
 
-from bocu.acquisition.ascent import ascend
-from bocu.acquisition.base import Acquisition, SurfaceAcquisition
-from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import JointSurface, WeightedSurface
-from bocu.surrogates.continuous.structure import joint
+from bocu.learners.acquisition.ascent import ascend
+from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
+from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.surfaces import JointSurface, WeightedSurface
+from bocu.learners.surrogates.continuous.structure import joint
 
 
 class Plain(JointSurface):

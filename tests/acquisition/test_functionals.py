@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from gaussian_posteriors import differences
 
-from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import (
+from bocu.core.errors import BocuError
+from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.learners.acquisition.minimax import (
     Chord,
     DeviationSensitivity,
     IdentitySensitivity,
@@ -13,8 +14,8 @@ from bocu.acquisition.minimax import (
     SlopeSensitivity,
     exact_sensitivity,
 )
-from bocu.acquisition.mmd_sensitivity import MMDSensitivity
-from bocu.ambiguity import (
+from bocu.learners.acquisition.mmd_sensitivity import MMDSensitivity
+from bocu.robust.ambiguity import (
     ChiSquared,
     ConditionalValueAtRisk,
     KullbackLeibler,
@@ -24,10 +25,9 @@ from bocu.ambiguity import (
     Wasserstein,
     worst_case,
 )
-from bocu.ambiguity.approximations import identity_sensitivity, minimax_approximation
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.ambiguity.sampled import sampled_worst_case
-from bocu.core.errors import BocuError
+from bocu.robust.ambiguity.approximations import identity_sensitivity, minimax_approximation
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.ambiguity.sampled import sampled_worst_case
 
 POINTS = np.linspace(0.0, 1.0, 12)[:, None]
 GRAM = with_jitter(squared_exponential_gram(POINTS, 0.2), 1e-3)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from ambiguity.cases import assert_steepest
 
-from bocu.acquisition.mmd_sensitivity import KEPT, MMDSensitivity
-from bocu.ambiguity import MaximumMeanDiscrepancy, worst_case
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.contexts.estimates import covering_grid
 from bocu.core.errors import BocuError
+from bocu.learners.acquisition.mmd_sensitivity import KEPT, MMDSensitivity
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.contexts.estimates import covering_grid
 
 
 def set_on_grid(contexts, dimension=1):

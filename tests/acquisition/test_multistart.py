@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, differences, posterior
 
-from bocu.acquisition.ascent import ascend
-from bocu.acquisition.base import Acquisition, SurfaceAcquisition
-from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import MinimaxFunctional
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import WeightedSurface, surface
-from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.contexts.estimates import product_grid
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
-from bocu.surrogates.continuous.structure import joint, product
+from bocu.learners.acquisition.ascent import ascend
+from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
+from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.learners.acquisition.minimax import MinimaxFunctional
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
+from bocu.learners.surrogates.continuous.structure import joint, product
+from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.contexts.estimates import product_grid
 
 
 def quadratic(top, curvature):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from gaussian_posteriors import differences
 
-from bocu.acquisition.objectives import FAR_BELOW, ObjectiveValue
-from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.learners.acquisition.objectives import FAR_BELOW, ObjectiveValue
+from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 POINTS = np.linspace(0.0, 1.0, 6)[:, None]
 MMD = MaximumMeanDiscrepancy(0.3, with_jitter(squared_exponential_gram(POINTS, 0.3), 1e-3))
@@ -59,9 +59,9 @@ def test_objectives_over_a_set_do_without_torch():
     code = """
 import sys
 import numpy as np
-from bocu.acquisition.objectives import ObjectiveValue
-from bocu.ambiguity import TotalVariation
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.learners.acquisition.objectives import ObjectiveValue
+from bocu.robust.ambiguity import TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
 ObjectiveValue(UncertaintyObjective.gen(TotalVariation(0.3), 1.0, 0.5), np.full(3, 1 / 3))(np.eye(2, 3))
 assert "torch" not in sys.modules
 """

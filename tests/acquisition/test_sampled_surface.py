@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, differences, posterior
 
-from bocu.acquisition.samples import SampledSurface
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.structure import Hyperparameters, joint, product
-from bocu.surrogates.features import SampledWaves
+from bocu.learners.acquisition.samples import SampledSurface
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint, product
+from bocu.learners.surrogates.features import SampledWaves
 
 STRUCTURES = {
     "squared exponential 2+1": product(2, 1, SE, SE),

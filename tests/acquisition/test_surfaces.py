@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 
-from bocu.acquisition.skeleton import full_skeleton, skeleton
-from bocu.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, surface
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.structure import joint, product
+from bocu.learners.acquisition.skeleton import full_skeleton, skeleton
+from bocu.learners.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, surface
+from bocu.learners.surrogates.continuous.structure import joint, product
 
 
 @pytest.fixture(params=list(STRUCTURES.values()), ids=list(STRUCTURES))

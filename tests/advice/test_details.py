@@ -13,7 +13,7 @@ from bocu.advice.large import LargePosterior
 from bocu.advice.logs import read_forecast, read_log
 from bocu.advice.model import Learnt
 from bocu.advice.tables import read_log_table
-from bocu.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.model import Posterior
 
 
 def shop(rows: int = 36) -> pd.DataFrame:

@@ -8,8 +8,8 @@ import bocu
 from bocu.advice.forgetting import Forgetting
 from bocu.advice.gaps import AveragedPosterior, laws_of
 from bocu.advice.time import Clock
-from bocu.surrogates.continuous.model import Posterior
-from bocu.surrogates.continuous.structure import Hyperparameters, product
+from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
 
 SCALES = Hyperparameters(np.array([0.4, 0.6, 0.3]), 1.3, 0.05)
 

@@ -12,10 +12,10 @@ from bocu.advice.large import LargePosterior, fewer_contexts, in_parts
 from bocu.advice.logs import Forecast, read_log, weighted
 from bocu.advice.model import Learnt
 from bocu.advice.tables import read_log_table
-from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors
-from bocu.surrogates.continuous.model import Posterior, standardise
-from bocu.surrogates.continuous.structure import Hyperparameters, product
+from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
+from bocu.learners.surrogates.continuous.model import Posterior, standardise
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
+from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
 
 ASKED = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit"}
 

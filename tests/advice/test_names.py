@@ -7,7 +7,7 @@ import pytest
 import bocu
 from bocu.advice.choices import read_decisions
 from bocu.advice.names import Shared, shared_scales, structure_of
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors
+from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
 
 DECISIONS = read_decisions("price:0..1,shelf:{a,b,c},staff:0..1")
 VALUES = np.array([[0.1, 0, 0.5], [0.1, 1, 0.5], [0.1, 2, 0.5], [0.1, 2, 0.9]])

@@ -9,8 +9,8 @@ import bocu
 from bocu.advice.radius import DistanceAhead, estimate_radius
 from bocu.advice.tables import read_log_table
 from bocu.advice.time import in_time, read_half_life
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity.parameters import SetParameters
 
 ASKED = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit"}
 DAYS = pd.date_range("2024-01-29", periods=6, freq="7D")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.algorithms.base import Algorithm
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Description, Round
-from bocu.surrogates.time_varying import TimeVaryingPrior
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 
 
 @dataclass

@@ -7,10 +7,10 @@ import yaml
 from typer.testing import CliRunner
 
 from bocu.commands.main import app
-from bocu.evaluation.claims import read_claims
-from bocu.experiment.branches import Component
-from bocu.experiment.looks import abouts
-from bocu.experiment.registry import registered
+from bocu.sweep.evaluation.claims import read_claims
+from bocu.sweep.experiment.branches import Component
+from bocu.sweep.experiment.looks import abouts
+from bocu.sweep.experiment.registry import registered
 
 UNVERIFIED = {"pe-gp-ts", "hp-gp-ts", "r-gp-ucb", "sw-gp-ucb", "w-gp-ucb", "dro-bo-phi"}
 SAID = re.compile(r"\(after its abstracts?\)$")

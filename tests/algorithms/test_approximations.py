@@ -1,13 +1,13 @@
-"""`bocu.algorithms.approximations`: decisions by approximations of the worst expectation."""
+"""`bocu.learners.algorithms.approximations`: decisions by approximations of the worst expectation."""
 
 import numpy as np
 import pytest
 from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set, announce, posterior_of, start
 
-from bocu.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
 from bocu.core.errors import BocuError
-from bocu.objectives.functions import UncertaintyObjective as U
-from bocu.objectives.stated import DistributionallyRobust, General
+from bocu.learners.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
+from bocu.robust.objectives.functions import UncertaintyObjective as U
+from bocu.robust.objectives.stated import DistributionallyRobust, General
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 NAMES = ("sensitivity-approximation", "minimax-approximation")

@@ -1,4 +1,4 @@
-"""`bocu.algorithms.confidence` and what it shares: bounds, rules, contexts chosen, decisions recommended."""
+"""`bocu.learners.algorithms.confidence` and what it shares: bounds, rules, contexts chosen, decisions recommended."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,11 @@ from finite_games import (
     start,
 )
 
-from bocu.algorithms.confidence import UCBSO, UCBBOCU1Parameters
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description
-from bocu.objectives.functions import UncertaintyObjective as U
-from bocu.objectives.stated import (
+from bocu.learners.algorithms.confidence import UCBSO, UCBBOCU1Parameters
+from bocu.robust.objectives.functions import UncertaintyObjective as U
+from bocu.robust.objectives.stated import (
     DistributionallyRobust,
     General,
     MeanRisk,

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from continuous_games import after_design, announced
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.acquisition.surfaces import surface
-from bocu.algorithms.confidence_density import UCBDensity
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description, Round
-from bocu.objectives.stated import DistributionallyRobust
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.surfaces import surface
+from bocu.learners.algorithms.confidence_density import UCBDensity
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.objectives.stated import DistributionallyRobust
 
 DECISIONS = np.random.default_rng(9).random((6, 2))
 

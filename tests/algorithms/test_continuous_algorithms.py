@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from continuous_games import after_design, announced, specification
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.acquisition.surfaces import surface
-from bocu.algorithms.density import DRBOKDE, SBOKDE
-from bocu.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
-from bocu.algorithms.thompson_density import ThompsonDensity
-from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
-from bocu.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
-from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram
-from bocu.ambiguity.sampled import sampled_worst_case
-from bocu.contexts.estimates import empirical, kde_radius
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Description, Round
-from bocu.surrogates.continuous.model import ContinuousGP
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.surfaces import surface
+from bocu.learners.algorithms.density import DRBOKDE, SBOKDE
+from bocu.learners.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
+from bocu.learners.algorithms.thompson_density import ThompsonDensity
+from bocu.learners.surrogates.continuous.model import ContinuousGP
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
+from bocu.robust.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
+from bocu.robust.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram
+from bocu.robust.ambiguity.sampled import sampled_worst_case
+from bocu.robust.contexts.estimates import empirical, kde_radius
 
 DECISIONS = np.random.default_rng(9).random((40, 2))
 
@@ -239,7 +239,7 @@ def test_thompson_sampling_pursues_its_objective():
     chosen = {}
     for name in ("so", "ro"):
         specified = specification("ts-bocu-kde", (name, {}))["objective"]
-        from bocu.runs.seed_run import build_objective
+        from bocu.sweep.runs.seed_run import build_objective
 
         algorithm = ThompsonDensity(
             Description(box, box, 0.0, "continuous"),
@@ -293,7 +293,7 @@ def test_spaces_that_do_not_fit_are_refused():
 
 def test_thompson_sampling_refuses_radii_that_only_a_stated_reference_has():
     parameters = ThompsonDensity.Parameters()
-    from bocu.objectives.stated import DistributionallyRobust
+    from bocu.robust.objectives.stated import DistributionallyRobust
 
     objective = DistributionallyRobust(DistributionallyRobust.Parameters())
     assert "not known" in parameters.unfit("dro", objective.parameters)

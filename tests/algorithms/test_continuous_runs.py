@@ -5,9 +5,9 @@ import pytest
 from continuous_games import SMALL, after_design, announced, seed_run, specification
 from played import finished, numbers
 
-from bocu.io.files import read_netcdf
-from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.execution import Block, execute, replayed_to
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.runs.checkpoints import CheckpointStore
+from bocu.sweep.runs.execution import Block, execute, replayed_to
 
 EXAMPLES = [(name, {}) for name in SMALL] + [
     ("sbo-kde", {"model": {"kernel": "joint"}}),

@@ -5,13 +5,13 @@ import pytest
 from continuous_games import after_design, seed_run, specification
 from test_confidence_density import DECISIONS, dro, each_sample, game, sampled, upper
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
-from bocu.acquisition.surfaces import surface
-from bocu.algorithms.divergence_density import ClosedFormDivergence
-from bocu.ambiguity import ChiSquared, ModifiedChiSquared, TotalVariation
-from bocu.ambiguity.approximations import linearised
-from bocu.experiment.registry import find
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
+from bocu.learners.acquisition.surfaces import surface
+from bocu.learners.algorithms.divergence_density import ClosedFormDivergence
+from bocu.robust.ambiguity import ChiSquared, ModifiedChiSquared, TotalVariation
+from bocu.robust.ambiguity.approximations import linearised
+from bocu.sweep.experiment.registry import find
 
 FORMS = [
     (ChiSquared, lambda epsilon, p: MeanLessDeviation(epsilon, p)),

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from continuous_games import GRID, after_design, announced, seed_run, specification
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.algorithms.multi_objective import DRMOBO, MOBO
-from bocu.ambiguity import KullbackLeibler, ModifiedChiSquared, TotalVariation, worst_case
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description, Round
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.algorithms.multi_objective import DRMOBO, MOBO
+from bocu.robust.ambiguity import KullbackLeibler, ModifiedChiSquared, TotalVariation, worst_case
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.registry import find
 
 DECISIONS = np.random.default_rng(9).random((30, 2))
 REFERENCE = np.array([0.3, 0.1, 0.05, 0.2, 0.1, 0.15, 0.05, 0.05])

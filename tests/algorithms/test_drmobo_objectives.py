@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from continuous_games import GRID, announced, seed_run, specification
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.algorithms.multi_objective import DRMOBO, MOBO
-from bocu.ambiguity import ModifiedChiSquared, TotalVariation
-from bocu.contexts.estimates import empirical
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Description, Round
-from bocu.evaluation.metrics import ExpectedPayoff, ObjectiveMetric
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.algorithms.multi_objective import DRMOBO, MOBO
 from bocu.problems.scalarised import ScalarisedParameters, ScalarisedProblem
-from bocu.runs.seed_run import SeedRun
+from bocu.robust.ambiguity import ModifiedChiSquared, TotalVariation
+from bocu.robust.contexts.estimates import empirical
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.evaluation.metrics import ExpectedPayoff, ObjectiveMetric
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun
 
 BOX = BoxDomain(np.zeros(2), np.ones(2), ("x1", "x2"), ("1", "1"))
 SIDE = np.linspace(0.0, 1.0, 9)

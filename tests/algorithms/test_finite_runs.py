@@ -7,9 +7,9 @@ import pytest
 from finite_games import pairs, seed_run, specification
 from played import finished, numbers
 
-from bocu.io.files import read_netcdf
-from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.execution import Block, execute, replayed_to
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.runs.checkpoints import CheckpointStore
+from bocu.sweep.runs.execution import Block, execute, replayed_to
 
 PAIRS = list(pairs())
 EXAMPLES = [

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from bocu.algorithms.forgetting import RGPUCB, SWGPUCB, TVGPUCB, WGPUCB
-from bocu.algorithms.time_varying import Oracle
 from bocu.core.errors import BocuError
-from bocu.surrogates.forgetful import InformationGain
+from bocu.learners.algorithms.forgetting import RGPUCB, SWGPUCB, TVGPUCB, WGPUCB
+from bocu.learners.algorithms.time_varying import Oracle
+from bocu.learners.surrogates.forgetful import InformationGain
 
 NEVER = {"prior": "best", "confidence": "theorem-4.1"}
 

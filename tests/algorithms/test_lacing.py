@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from finite_games import CONTEXTS, REFERENCE, announce, posterior_of, start
 
-from bocu.ambiguity import ConditionalValueAtRisk
 from bocu.core.errors import BocuError
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.without_set import Quantile
+from bocu.robust.ambiguity import ConditionalValueAtRisk
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.without_set import Quantile
+from bocu.sweep.experiment.registry import find
 
 
 def var(alpha):

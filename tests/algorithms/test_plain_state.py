@@ -9,14 +9,14 @@ import pytest
 import torch
 from finite_games import announce, described, play, start
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.plain_state import needs_telling, plain_state, put_back, when_told
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.rounds import Round
-from bocu.runs.checkpoints import CheckpointStore
-from bocu.surrogates.grid import GridPosterior
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.plain_state import needs_telling, plain_state, put_back, when_told
+from bocu.learners.surrogates.grid import GridPosterior
+from bocu.sweep.runs.checkpoints import CheckpointStore
 
 
 class Nothing(Parameters):

@@ -7,15 +7,15 @@ from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, speci
 from finite_games import seed_run as finite_seed_run
 from scipy.optimize import linprog
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.acquisition.functionals import SampledTotalVariation
-from bocu.acquisition.surfaces import surface
-from bocu.ambiguity import MaximumMeanDiscrepancy, worst_case
-from bocu.contexts.estimates import silverman_bandwidth
 from bocu.core.errors import BocuError
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective as U
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.functionals import SampledTotalVariation
+from bocu.learners.acquisition.surfaces import surface
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
+from bocu.robust.contexts.estimates import silverman_bandwidth
+from bocu.robust.objectives.functions import UncertaintyObjective as U
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 DECISIONS = np.random.default_rng(9).random((40, 2))
 

@@ -4,14 +4,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bocu.algorithms.quadrature import DRBQO
-from bocu.ambiguity import ModifiedChiSquared
 from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
 from bocu.core.rounds import Description, Round
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.surrogates.grid import GridPrior
+from bocu.learners.algorithms.quadrature import DRBQO
+from bocu.learners.surrogates.grid import GridPrior
+from bocu.robust.ambiguity import ModifiedChiSquared
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.registry import find
 
 X, C = np.linspace(0.0, 1.0, 8)[:, None], np.linspace(0.0, 1.0, 5)[:, None]
 UNIFORM = np.full(len(C), 0.2)

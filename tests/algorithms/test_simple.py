@@ -1,13 +1,13 @@
-"""`bocu.algorithms.simple`: a uniform draw from what is available."""
+"""`bocu.learners.algorithms.simple`: a uniform draw from what is available."""
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bocu.algorithms.simple import Constant, Random
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description, Round
+from bocu.learners.algorithms.simple import Constant, Random
 
 BOX = BoxDomain(np.array([-1.0, 10.0]), np.array([1.0, 20.0]), ("a", "b"), ("1", "m"))
 FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))

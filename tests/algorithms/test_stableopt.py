@@ -1,11 +1,11 @@
-"""`bocu.algorithms.stable`: the worst of the contexts near the mean of the reference."""
+"""`bocu.learners.algorithms.stable`: the worst of the contexts near the mean of the reference."""
 
 import numpy as np
 import pytest
 from finite_games import CONTEXTS, REFERENCE, UNIFORM, announce, posterior_of, seed_run, specification, start
 
-from bocu.ambiguity.mmd.gram import mmd_radius
-from bocu.contexts.estimates import around_mean, shares
+from bocu.robust.ambiguity.mmd.gram import mmd_radius
+from bocu.robust.contexts.estimates import around_mean, shares
 
 
 def upper():

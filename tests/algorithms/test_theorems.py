@@ -4,16 +4,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from bocu.algorithms.confidence import UCBSO
-from bocu.algorithms.multi_objective import MOBOParameters
-from bocu.algorithms.theorems import DrmoboWidth, HuangWidth, Knowledge, TayWidth, width
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import validate
 from bocu.core.rounds import Description, Round
-from bocu.experiment.planning import make_plan
-from bocu.surrogates.grid import GridPrior
+from bocu.learners.algorithms.confidence import UCBSO
+from bocu.learners.algorithms.multi_objective import MOBOParameters
+from bocu.learners.algorithms.theorems import DrmoboWidth, HuangWidth, Knowledge, TayWidth, width
+from bocu.learners.surrogates.grid import GridPrior
+from bocu.sweep.experiment.planning import make_plan
 
 GRID = Knowledge(t=7, coordinates=2, decisions=1024, contexts=64)
 

@@ -1,4 +1,4 @@
-"""`bocu.algorithms.thompson`: a posterior sample decides, by the objective pursued."""
+"""`bocu.learners.algorithms.thompson`: a posterior sample decides, by the objective pursued."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ from finite_games import (
 )
 from scipy.stats import chi2_contingency
 
-from bocu.algorithms.thompson import ThompsonParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.objectives.functions import UncertaintyObjective as U
-from bocu.surrogates.fourier import FourierSampler
-from bocu.surrogates.pathwise import PathwiseSampler
+from bocu.learners.algorithms.thompson import ThompsonParameters
+from bocu.learners.surrogates.fourier import FourierSampler
+from bocu.learners.surrogates.pathwise import PathwiseSampler
+from bocu.robust.objectives.functions import UncertaintyObjective as U
 
 OBJECTIVES = {
     "so": U.so(),

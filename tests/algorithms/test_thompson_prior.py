@@ -6,8 +6,8 @@ from finite_games import CONTEXTS, DATA, DECISIONS, NOISE, REFERENCE, announce
 from scipy.stats import multivariate_normal
 from test_unknown_prior_on_grids import OPINIONS, Reference, build, draw, grid_prior, objective, offering, turns
 
-from bocu.algorithms.prior_confidence import squared_noise_bound
-from bocu.surrogates.grid import GridPrior
+from bocu.learners.algorithms.prior_confidence import squared_noise_bound
+from bocu.learners.surrogates.grid import GridPrior
 
 CLOSE = (OPINIONS[2], grid_prior(0.4, "near", 0.3, 1.5))
 """Two priors of which neither is impossible after some data."""

@@ -1,4 +1,4 @@
-"""`bocu.algorithms.time_varying`: each algorithm against a plain retelling of its rule, and exact interruption."""
+"""`algorithms.time_varying`: each algorithm against a plain retelling of its rule, and exact interruption."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.simple import Random
-from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Round
-from bocu.experiment.registry import registered
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.simple import Random
+from bocu.learners.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
+from bocu.sweep.experiment.registry import registered
 
 ALL = (PEGPUCB, MaximumLikelihood, FullyBayesian, RegretBalancing, Oracle, Random)
 DELTA = 0.1

@@ -1,4 +1,4 @@
-"""`bocu.algorithms.unknown_prior`: confidence constants, and how a choice travels from ask to report."""
+"""`bocu.learners.algorithms.unknown_prior`: confidence constants, and how a choice travels from ask to report."""
 
 import json
 import math
@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocu.algorithms.beliefs import first_maximum
-from bocu.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters, squared_noise_bound
-from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Description, Round
-from bocu.surrogates.time_varying import TimeVaryingPrior
+from bocu.learners.algorithms.beliefs import first_maximum
+from bocu.learners.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters, squared_noise_bound
+from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 
 ARMS = 4
 

@@ -16,14 +16,14 @@ from finite_games import (
     stated,
 )
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.prior_confidence import SQRT_BETA, squared_noise_bound
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.loading import load
 from bocu.core.rounds import Description
-from bocu.experiment.registry import find
-from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.prior_confidence import SQRT_BETA, squared_noise_bound
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
+from bocu.sweep.experiment.registry import find
 
 WIDTH = 1.7
 PROTOCOLS = ("general", "simulator")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.ambiguity import (
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,

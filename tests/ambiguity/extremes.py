@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ambiguity.cases import make_set
-from bocu.ambiguity import worst_case
-from bocu.ambiguity.mmd.path import PreparedReference
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import worst_case
+from bocu.robust.ambiguity.mmd.path import PreparedReference
 
 Long = np.longdouble
 Array: TypeAlias = Any  # of extended precision, which numpy does not tell from its numbers

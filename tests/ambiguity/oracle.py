@@ -5,8 +5,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from bocu.ambiguity import AmbiguitySet
 from bocu.interop.cvxpy import inside
+from bocu.robust.ambiguity import AmbiguitySet
 
 TIGHT = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
-from bocu.ambiguity.parameters import SetParameters, named
+from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
+from bocu.robust.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.parameters import Integer
 
@@ -83,9 +83,9 @@ import numpy as np
 import xarray as xr
 from experiments import run_all
 from bocu.core.loading import load
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.figures.base import save
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.pages.figures.base import save
 
 plan = make_plan(read_experiment_file("own.yaml"), ["own.yaml"])
 run_all(plan)
@@ -101,8 +101,8 @@ save(drawing, "regret.png", "regret.svg", "regret.json")
 FINGERPRINTS = """
 from pathlib import Path
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 plan = make_plan(read_experiment_file("own.yaml"), [Path("own.yaml")], sources_file="data/sources.yaml")
 for branch in plan.branches.values():
@@ -122,11 +122,11 @@ def copy(root, tmp_path):
     shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for folder in ("data", "workflow"):
         (tmp_path / folder).symlink_to(root / folder)
-    (tmp_path / "src/bocu/ambiguity/mixture.py").write_text(SET)
-    registry = tmp_path / "src/bocu/experiment/registry.py"
+    (tmp_path / "src/bocu/robust/ambiguity/mixture.py").write_text(SET)
+    registry = tmp_path / "src/bocu/sweep/experiment/registry.py"
     before = registry.read_text()
     registry.write_text(
-        before.replace('    "set": {\n', '    "set": {\n        "mixture": "bocu.ambiguity.mixture:Mixture",\n')
+        before.replace('    "set": {\n', '    "set": {\n        "mixture": "bocu.robust.ambiguity.mixture:Mixture",\n')
     )
     assert len(registry.read_text().splitlines()) == len(before.splitlines()) + 1
     (tmp_path / "own.yaml").write_text(EXPERIMENT)
@@ -149,7 +149,7 @@ def test_one_file_and_one_line_make_a_set(copy: Path, root: Path) -> None:
     call(copy, "-c", PLAY, str(root / "tests"))
     first = call(copy, "-c", FINGERPRINTS)
     # Its code belongs to the runs that name it, and to no other.
-    module = copy / "src/bocu/ambiguity/mixture.py"
+    module = copy / "src/bocu/robust/ambiguity/mixture.py"
     module.write_text(
         module.read_text().replace("share, worst = min(self.epsilon, 1.0)", "share, worst = self.epsilon")
     )

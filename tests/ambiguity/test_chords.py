@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.ambiguity.chords import Chords
-from bocu.ambiguity.mmd import maximum_mean_discrepancy
-from bocu.contexts.estimates import product_grid
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.robust.ambiguity.chords import Chords
+from bocu.robust.ambiguity.mmd import maximum_mean_discrepancy
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from own_divergences import MODIFIED_CHI_SQUARED
 
-from bocu.ambiguity import (
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Situation
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -20,10 +23,7 @@ from bocu.ambiguity import (
     mmd_radius,
     squared_exponential_gram,
 )
-from bocu.ambiguity.parameters import SetParameters
-from bocu.core.errors import BocuError
-from bocu.core.parameters import validate
-from bocu.core.rounds import Situation
+from bocu.robust.ambiguity.parameters import SetParameters
 
 DRAWS = 300
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ambiguity import precise
-from bocu.ambiguity import CressieRead, PhiDivergence, worst_case
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
+from bocu.robust.ambiguity import CressieRead, PhiDivergence, worst_case
+from bocu.robust.ambiguity.parameters import SetParameters
 
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0, 50.0, 100.0)
 

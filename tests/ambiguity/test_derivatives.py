@@ -7,10 +7,10 @@ import pytest
 from own_divergences import MODIFIED_CHI_SQUARED
 
 from ambiguity.cases import KINDS, make_set, random_instance
-from bocu.ambiguity import AmbiguitySet, PhiDivergence, TotalVariation
-from bocu.ambiguity.derivatives import EVERYTHING, Differential, In, satisficing, value_and_slope
 from bocu.core.errors import BocuError
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import AmbiguitySet, PhiDivergence, TotalVariation
+from bocu.robust.ambiguity.derivatives import EVERYTHING, Differential, In, satisficing, value_and_slope
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 STEP = 1e-6
 EVERY_KIND = (*KINDS, "own")
@@ -168,7 +168,7 @@ def test_only_what_is_wanted_is_there(kind: str) -> None:
 
 def test_a_tensor_of_probabilities_gets_the_gradient_of_worst_cases() -> None:
     torch = pytest.importorskip("torch")
-    from bocu.ambiguity import worst_case
+    from bocu.robust.ambiguity import worst_case
 
     contexts, payoffs, reference = instance(2)
     ambiguity_set = built("kl", 0.2, contexts)

@@ -6,7 +6,8 @@ import pytest
 from ambiguity.cases import KINDS, make_set
 from ambiguity.extremes import Count, count
 from bocu import UncertaintyObjective
-from bocu.ambiguity import (
+from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import (
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -16,8 +17,7 @@ from bocu.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.ambiguity.rows import Rows, Wanted
-from bocu.core.errors import BocuError
+from bocu.robust.ambiguity.rows import Rows, Wanted
 
 LINE = np.linspace(0.0, 1.0, 11)
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import (
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.robust.ambiguity import (
     ChiSquared,
     ConditionalValueAtRisk,
     CressieRead,
@@ -21,8 +23,6 @@ from bocu.ambiguity import (
     with_jitter,
     worst_case,
 )
-from bocu.core.errors import BocuError
-from bocu.core.parameters import validate
 
 SET = TotalVariation(0.3)
 F, P = [0.0, 1.0, 2.0], [0.2, 0.3, 0.5]

@@ -3,9 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = (
-    "('torch', 'numba', 'cvxpy', 'scipy', 'bocu.ambiguity.wasserstein', 'bocu.ambiguity.divergences.kullback_leibler')"
-)
+HEAVY = "('torch', 'numba', 'cvxpy', 'scipy', 'bocu.robust.ambiguity.wasserstein', 'bocu.robust.ambiguity.divergences.kullback_leibler')"
 
 
 def run(code: str) -> None:
@@ -14,7 +12,7 @@ def run(code: str) -> None:
 
 def test_total_variation_needs_nothing_heavy() -> None:
     run(
-        "import sys, bocu.ambiguity as a, bocu.objectives.functions as o, bocu.contexts.estimates\n"
+        "import sys, bocu.robust.ambiguity as a, bocu.robust.objectives.functions as o, bocu.robust.contexts.estimates\n"
         "b = a.TotalVariation(0.3)\n"
         "assert abs(float(a.worst_case([0., 1.], [.5, .5], b).value) - .35) < 1e-12\n"
         "o.UncertaintyObjective.gen(b, 1., 1.)([[0., 1.]], [.5, .5])\n"
@@ -24,7 +22,7 @@ def test_total_variation_needs_nothing_heavy() -> None:
 
 def test_mmd_in_closed_form_needs_no_compiler() -> None:
     run(
-        "import sys, numpy as np, bocu.ambiguity as a\n"
+        "import sys, numpy as np, bocu.robust.ambiguity as a\n"
         "b = a.MaximumMeanDiscrepancy(1e-6, np.eye(3))\n"
         "a.worst_case([0., 1., 3.], [.3, .3, .4], b)\n"
         "assert 'numba' not in sys.modules\n"
@@ -35,7 +33,7 @@ def test_mmd_in_closed_form_needs_no_compiler() -> None:
 
 def test_unknown_name_is_an_attribute_error() -> None:
     run(
-        "import bocu.ambiguity as a\n"
+        "import bocu.robust.ambiguity as a\n"
         "assert 'TotalVariation' in dir(a)\n"
         "try:\n    a.NoSuchSet\nexcept AttributeError:\n    pass\nelse:\n    raise SystemExit(1)\n"
     )

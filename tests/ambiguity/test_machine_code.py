@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from ambiguity.cases import CONVEX
-from bocu.ambiguity import machine_code, preparation
-from bocu.experiment.registry import registered
+from bocu.robust.ambiguity import machine_code, preparation
+from bocu.sweep.experiment.registry import registered
 
 OUTER = """
-from bocu.ambiguity.compiled import compiled
+from bocu.robust.ambiguity.compiled import compiled
 from own_loops import helpers
 
 @compiled
@@ -30,7 +30,7 @@ def faulty(x):
     return x.no_such_thing
 """
 INNER = """
-from bocu.ambiguity.compiled import compiled
+from bocu.robust.ambiguity.compiled import compiled
 
 @compiled
 def inner(x):
@@ -38,7 +38,7 @@ def inner(x):
 """
 RUN = """
 import json, sys
-from bocu.ambiguity import compiled
+from bocu.robust.ambiguity import compiled
 from own_loops.outer import outer
 made = []
 compile_apart = compiled._compile_apart
@@ -126,7 +126,7 @@ def test_a_changed_helper_of_the_package_itself_changes_the_numbers(tmp_path: Pa
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     code = (
         "import numpy as np\n"
-        "from bocu.ambiguity.mmd.near_reference import follow_from_reference as follow\n"
+        "from bocu.robust.ambiguity.mmd.near_reference import follow_from_reference as follow\n"
         "p, N = np.full(4, 1 / 4), np.eye(4) - 1 / 4\n"
         "f = np.array([[0.0, 0.3, 0.6, 1.0]])\n"
         "print(follow(f, -f @ N, p, N, np.array([0.6]), 3)[0].tolist())\n"
@@ -139,7 +139,7 @@ def test_a_changed_helper_of_the_package_itself_changes_the_numbers(tmp_path: Pa
 
     first = run()
     assert run() == first
-    helper = tmp_path / "bocu/ambiguity/mmd/dense.py"
+    helper = tmp_path / "bocu/robust/ambiguity/mmd/dense.py"
     text = helper.read_text()
     assert text.count("scale = 1.0 / pivot") == 1
     helper.write_text(text.replace("scale = 1.0 / pivot", "scale = 1.5 / pivot"))
@@ -175,7 +175,7 @@ def test_a_home_that_is_read_only_is_read(loops: Loops) -> None:
 
 @pytest.mark.drill
 def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
-    nowhere = "from bocu.ambiguity import machine_code as m\nm.places = lambda: []\n"
+    nowhere = "from bocu.robust.ambiguity import machine_code as m\nm.places = lambda: []\n"
     assert loops.run(nowhere + RUN) == [12.0, 1]
     assert loops.run(nowhere + RUN) == [12.0, 1]
     assert not loops.code(loops.folder)
@@ -206,7 +206,7 @@ def test_code_that_a_crash_cut_short_is_compiled_again(loops: Loops) -> None:
 
 def test_a_function_that_does_not_compile_leaves_no_lock(loops: Loops) -> None:
     fault = (
-        "from bocu.ambiguity import compiled\n"
+        "from bocu.robust.ambiguity import compiled\n"
         "from own_loops.outer import faulty\n"
         "try:\n    faulty(1.0)\nexcept Exception as error:\n    assert 'no_such_thing' in str(error), error\n"
         "else:\n    raise SystemExit('it compiled')\n"
@@ -220,10 +220,10 @@ def test_the_name_covers_what_a_module_reaches_and_not_the_rest(root: Path) -> N
     def sources(module: str) -> set[str]:
         return set(machine_code._sources(module, machine_code._source(module)))
 
-    below = {"bocu.ambiguity.compiled", "bocu.ambiguity.machine_code"}
-    assert sources("bocu.ambiguity.mmd.dense") == {"bocu.ambiguity.mmd.dense"} | below
-    solver = {f"bocu.ambiguity.mmd.{name}" for name in ("critical_line", "active_set", "dense")}
-    assert sources("bocu.ambiguity.mmd.critical_line") == solver | below
+    below = {"bocu.robust.ambiguity.compiled", "bocu.robust.ambiguity.machine_code"}
+    assert sources("bocu.robust.ambiguity.mmd.dense") == {"bocu.robust.ambiguity.mmd.dense"} | below
+    solver = {f"bocu.robust.ambiguity.mmd.{name}" for name in ("critical_line", "active_set", "dense")}
+    assert sources("bocu.robust.ambiguity.mmd.critical_line") == solver | below
     # All compiled functions of the package are prepared, or called by such as are.
     entries = set[str]().union(*map(sources, preparation.ENTRIES))
     for file in (root / "src/bocu").rglob("*.py"):
@@ -236,8 +236,8 @@ def test_after_preparation_nothing_is_left_to_compile() -> None:
 import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from bocu.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 preparation.prepare()
 assert preparation.is_ready()
@@ -273,8 +273,8 @@ print([len(function.signatures) for function in entries])
 WHICH_IMPORT_NUMBA = """
 import json, os, sys
 import numpy as np
-from bocu.ambiguity.base import worst_case
-from bocu.ambiguity.parameters import SetParameters
+from bocu.robust.ambiguity.base import worst_case
+from bocu.robust.ambiguity.parameters import SetParameters
 
 def works_out(stated):
     points = np.linspace(0, 1, 6)
@@ -305,7 +305,7 @@ def test_the_sets_that_run_compiled_code_say_so() -> None:
 BITS = """
 import hashlib
 import numpy as np
-from bocu.ambiguity.mmd.critical_line import follow
+from bocu.robust.ambiguity.mmd.critical_line import follow
 
 generator = np.random.default_rng(0)
 points = generator.random((40, 2))

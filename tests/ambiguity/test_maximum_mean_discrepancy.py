@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
-from bocu.contexts.estimates import product_grid
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
+from bocu.robust.contexts.estimates import product_grid
 
 RADII = (1e-8, 1e-5, 1e-3, 1e-2, 0.06, 0.15, 0.4, 1.0)
 

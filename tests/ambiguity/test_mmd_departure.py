@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from ambiguity.cases import assert_steepest
-from bocu.ambiguity import MaximumMeanDiscrepancy, WorstCase, squared_exponential_gram, worst_case
-from bocu.contexts.estimates import covering_grid
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, WorstCase, squared_exponential_gram, worst_case
+from bocu.robust.contexts.estimates import covering_grid
 
 
 def instance(contexts: int, observed: int, dimension: int = 1) -> tuple[np.ndarray, np.ndarray, MaximumMeanDiscrepancy]:

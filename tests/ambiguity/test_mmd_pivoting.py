@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.ambiguity.mmd.critical_line import follow
-from bocu.ambiguity.mmd.pivoting import pivot
-from bocu.contexts.estimates import product_grid
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.robust.ambiguity.mmd.critical_line import follow
+from bocu.robust.ambiguity.mmd.pivoting import pivot
+from bocu.robust.contexts.estimates import product_grid
 
 
 def instance(
@@ -81,7 +81,7 @@ def test_close_contexts_and_radii_near_the_floor_are_left_to_the_critical_line(
         calls.append(len(arguments[0]))
         return pivot(*arguments)
 
-    monkeypatch.setattr("bocu.ambiguity.mmd.pivoting.pivot", watched)
+    monkeypatch.setattr("bocu.robust.ambiguity.mmd.pivoting.pivot", watched)
     around.values(payoffs, reference)
     assert bool(calls) == pivoted
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
-from bocu.ambiguity.approximations import floor_distance
-from bocu.ambiguity.base import Rows
-from bocu.ambiguity.mmd import certificates, path, whole_arrays
-from bocu.ambiguity.mmd.path import PathPoints, PreparedReference
-from bocu.ambiguity.rows import Wanted
-from bocu.contexts.estimates import product_grid
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
+from bocu.robust.ambiguity.approximations import floor_distance
+from bocu.robust.ambiguity.base import Rows
+from bocu.robust.ambiguity.mmd import certificates, path, whole_arrays
+from bocu.robust.ambiguity.mmd.path import PathPoints, PreparedReference
+from bocu.robust.ambiguity.rows import Wanted
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 N = 30
 GRAM = squared_exponential_gram(product_grid(0, 1, N), 0.1)

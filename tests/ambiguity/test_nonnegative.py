@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from bocu.ambiguity.mmd.nonnegative import maximise_nonnegative
+from bocu.robust.ambiguity.mmd.nonnegative import maximise_nonnegative
 
 
 def programme(n, seed, condition):

@@ -5,7 +5,7 @@ import pytest
 
 from ambiguity.cases import KINDS, make_set, random_instance
 from ambiguity.oracle import TIGHT, solve, worst_case_problem
-from bocu.ambiguity import worst_case
+from bocu.robust.ambiguity import worst_case
 
 RADII = {"wass": (0.02, 0.3), "mmd": (0.03, 0.4)}
 SIZES = [(5, 4, False), (9, 4, True), (40, 2, False), (64, 2, True)]

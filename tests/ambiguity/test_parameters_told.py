@@ -2,9 +2,9 @@
 
 import inspect
 
-from bocu.ambiguity.parameters import SetParameters, told
 from bocu.commands.schema import experiment_schema, key_tables
-from bocu.experiment.registry import registered
+from bocu.robust.ambiguity.parameters import SetParameters, told
+from bocu.sweep.experiment.registry import registered
 
 
 def test_the_radius_tells_which_sets_concentrate_and_how():

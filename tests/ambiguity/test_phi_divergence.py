@@ -7,8 +7,8 @@ import pytest
 from scipy.special import xlogy
 
 from ambiguity.cases import random_instance, vectors
-from bocu.ambiguity import ChiSquared, CressieRead, KullbackLeibler, PhiDivergence, TotalVariation, worst_case
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import ChiSquared, CressieRead, KullbackLeibler, PhiDivergence, TotalVariation, worst_case
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 
 def kullback_leibler(epsilon: float) -> PhiDivergence:

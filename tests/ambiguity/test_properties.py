@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ambiguity.cases import KINDS, PHI_KINDS, make_set, random_instance
-from bocu.ambiguity import worst_case
+from bocu.robust.ambiguity import worst_case
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
 

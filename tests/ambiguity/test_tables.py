@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ambiguity.cases import KINDS, make_set, random_instance
-from bocu.ambiguity import worst_case
-from bocu.ambiguity.tables import read_table
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import worst_case
+from bocu.robust.ambiguity.tables import read_table
 
 OPTIONS = {
     "mmd": ["--lengthscale", "0.3"],

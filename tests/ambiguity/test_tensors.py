@@ -6,8 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ambiguity.cases import KINDS, make_set, random_instance  # noqa: E402
-from bocu.ambiguity import sampled_worst_case, worst_case  # noqa: E402
-from bocu.objectives.functions import UncertaintyObjective  # noqa: E402
+from bocu.robust.ambiguity import sampled_worst_case, worst_case  # noqa: E402
+from bocu.robust.objectives.functions import UncertaintyObjective  # noqa: E402
 
 
 def numeric_gradient(function, payoffs: np.ndarray, step: float = 1e-6) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import TotalVariation
+from bocu.robust.ambiguity import TotalVariation
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ambiguity.cases import set_of, vectors
-from bocu.ambiguity import (
+from bocu.robust.ambiguity import (
     floor_distance,
     identity_sensitivity,
     linearised,

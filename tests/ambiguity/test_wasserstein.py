@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from bocu.ambiguity import Wasserstein, worst_case
+from bocu.robust.ambiguity import Wasserstein, worst_case
 
 GRID = np.linspace(0.0, 1.0, 64)
 

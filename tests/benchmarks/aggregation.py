@@ -22,8 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
 
 SEEDS, ROUNDS = 10, 1000
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def make_runs(plan: Plan) -> None:
     """Write the run files."""
     import netCDF4
 
-    from bocu.runs.execution import Block, execute
+    from bocu.sweep.runs.execution import Block, execute
 
     for branch in plan.branches.values():
         for first, last in plan.blocks_of(branch):
@@ -67,7 +67,7 @@ def make_runs(plan: Plan) -> None:
 
 
 def score_all(plan: Plan) -> None:
-    from bocu.evaluation.scores import score
+    from bocu.sweep.evaluation.scores import score
 
     for branch in plan.branches.values():
         metrics = json.loads(plan.parameters.score(branch)["metrics"])
@@ -75,13 +75,13 @@ def score_all(plan: Plan) -> None:
 
 
 def cube(plan: Plan) -> None:
-    from bocu.evaluation.cubes import build_cube
+    from bocu.sweep.evaluation.cubes import build_cube
 
     build_cube(json.loads(plan.parameters.cube("hills")["description"]), plan.paths.cube("hills"))
 
 
 def summary(plan: Plan) -> None:
-    from bocu.evaluation.cubes import build_summary
+    from bocu.sweep.evaluation.cubes import build_summary
 
     build_summary(plan.products.cubes(), plan.paths.summary())
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
-from bocu.experiment.registry import find
 from bocu.problems.base import Realisation
+from bocu.sweep.experiment.registry import find
 
 BASELINES = ("botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi")
 OURS = ("gp-ucb", "sbo-kde", "drbo-kde", "stableopt", "drbo-mmd", "minimax-continuous")

@@ -25,7 +25,8 @@ from botorch.models.transforms.input import AppendFeatures
 from botorch.optim import optimize_acqf
 from botorch.sampling import SobolQMCNormalSampler
 
-from bocu.ambiguity import (
+from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -35,7 +36,6 @@ from bocu.ambiguity import (
     Wasserstein,
     squared_exponential_gram,
 )
-from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound
 
 DECISIONS = 2
 SQRT_BETA = 2.0

@@ -29,13 +29,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from ambiguity.oracle import solve, worst_case_problem
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.ambiguity.mmd.path import PreparedReference
-from bocu.contexts.estimates import product_grid
-from bocu.experiment.planning import make_plan
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.without_set import Expectation
-from bocu.runs.execution import Block, execute
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.robust.ambiguity.mmd.path import PreparedReference
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.without_set import Expectation
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 LENGTHSCALE = 0.1  # of both kernels, as the problem has it
 

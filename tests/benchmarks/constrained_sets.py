@@ -20,9 +20,9 @@ import numpy as np
 from ambiguity.cases import KINDS, make_set, random_instance
 from ambiguity.oracle import solve, worst_case_problem
 
-from bocu.ambiguity import worst_case
 from bocu.interop.cvxpy import programme_of
 from bocu.interop.cvxpy.programme import TOLERANCES
+from bocu.robust.ambiguity import worst_case
 
 
 def seconds(function: Callable[[], object]) -> tuple[float, object]:

@@ -12,18 +12,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bocu.acquisition.base import Acquisition, SurfaceAcquisition
-from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import MinimaxFunctional
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import WeightedSurface, surface
-from bocu.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
-from bocu.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram, with_jitter
-from bocu.contexts.estimates import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
 from bocu.core.randomness import scrambled_sobol
+from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
+from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.learners.acquisition.minimax import MinimaxFunctional
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
+from bocu.learners.surrogates.continuous.model import ContinuousGP, Posterior, standardise
+from bocu.learners.surrogates.continuous.structure import Structure, joint, product
 from bocu.problems.functions import ackley
-from bocu.surrogates.continuous.model import ContinuousGP, Posterior, standardise
-from bocu.surrogates.continuous.structure import Structure, joint, product
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, ModifiedChiSquared, TotalVariation
+from bocu.robust.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram, with_jitter
+from bocu.robust.contexts.estimates import KernelDensity, box_around_mean, empirical, kde_radius, product_grid
 
 SAMPLES = 1024
 SQRT_BETA = 1.5

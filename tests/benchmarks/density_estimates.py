@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from bocu.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
-from bocu.contexts.laws import clipped_normal, complicated
+from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
+from bocu.robust.contexts.laws import clipped_normal, complicated
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import json
 import os
 import tempfile
 
-from bocu.evaluation.optima import read_optima, store_optima
-from bocu.experiment.planning import make_plan
+from bocu.sweep.evaluation.optima import read_optima, store_optima
+from bocu.sweep.experiment.planning import make_plan
 
 PROBLEMS = ["ackley", "hartmann-6", "complicated-hartmann", "newsvendor", "modified-branin", "ackley-2-4"]
 METRICS = [

@@ -19,11 +19,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from ambiguity.oracle import solve, worst_case_problem
 
-from bocu.acquisition.base import Functional, SurfaceAcquisition
-from bocu.acquisition.functionals import WorstCaseValue
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import WeightedSurface, surface
-from bocu.ambiguity import (
+from bocu.core.randomness import Streams
+from bocu.learners.acquisition.base import Functional, SurfaceAcquisition
+from bocu.learners.acquisition.functionals import WorstCaseValue
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
+from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings
+from bocu.learners.surrogates.continuous.structure import product
+from bocu.problems.scalarised import ScalarisedAckley, TwoOutputsParameters
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ConditionalValueAtRisk,
     KullbackLeibler,
@@ -32,10 +36,6 @@ from bocu.ambiguity import (
     TotalVariation,
     squared_exponential_gram,
 )
-from bocu.core.randomness import Streams
-from bocu.problems.scalarised import ScalarisedAckley, TwoOutputsParameters
-from bocu.surrogates.continuous.model import ContinuousGP, FitSettings
-from bocu.surrogates.continuous.structure import product
 
 TURNS = 3
 

@@ -76,9 +76,9 @@ def cell(name: str, rounds: int, seeds: int) -> dict[str, Any]:
     import threadpoolctl  # noqa: F401
     import xarray  # noqa: F401
 
-    from bocu.experiment.planning import make_plan
-    from bocu.io.files import read_netcdf
-    from bocu.runs.execution import Block, execute
+    from bocu.core.io.files import read_netcdf
+    from bocu.sweep.experiment.planning import make_plan
+    from bocu.sweep.runs.execution import Block, execute
 
     problem, objective, algorithm, _ = CASES[name]
     experiment = {

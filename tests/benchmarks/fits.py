@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bocu.algorithms.continuous_base import ModelParameters
-from bocu.experiment.registry import find
-from bocu.runs.seed_run import SeedRun, build_problem
-from bocu.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, best_hyperparameters
-from bocu.surrogates.continuous.model import standardise
-from bocu.surrogates.continuous.structure import Hyperparameters
+from bocu.learners.algorithms.continuous_base import ModelParameters
+from bocu.learners.surrogates.continuous.fitting import NOISY, LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.model import standardise
+from bocu.learners.surrogates.continuous.structure import Hyperparameters
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 PRIORS = Priors()
 PROBLEMS = ("newsvendor", "ackley", "modified-branin")

@@ -5,7 +5,7 @@
 
 `finished` asks every run file what its run took by the clock, so other work on the machine counts. `played` plays one
 seed of each branch, of problems that read no file, until its rounds took so many processor seconds. Forecasts are made
-from the specification alone (`bocu.experiment.resources`), as `bocu plan` does where no run is known; start of jobs
+from the specification alone (`experiment.resources`), as `bocu plan` does where no run is known; start of jobs
 and imports are left out. A ratio of 2 is a forecast of twice what was measured.
 """
 
@@ -19,13 +19,13 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NoParameters
-from bocu.experiment.branches import Branch, Component
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import find
-from bocu.experiment.resources import START_SECONDS, estimate
-from bocu.runs.pilot import measure
+from bocu.sweep.experiment.branches import Branch, Component
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import measured
+from bocu.sweep.runs.pilot import measure
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("problem", "objective", "set", "algorithm")

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from bocu.core.kernels import SquaredExponential
-from bocu.surrogates.fourier import FourierSampler
-from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.pathwise import PathwiseSampler
+from bocu.learners.surrogates.fourier import FourierSampler
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.pathwise import PathwiseSampler
 
 CHECKPOINTS = 10
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bocu.ambiguity import TotalVariation
 from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.continuous import unit_cube
 from bocu.problems.functions import ackley
+from bocu.robust.ambiguity import TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.registry import find
 
 TARGETS = {
     "gp-ucb": 0.25,

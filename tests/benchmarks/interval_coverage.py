@@ -19,8 +19,8 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from bocu.evaluation.across_problems import interquartile_mean, probability_of_improvement
-from bocu.evaluation.statistics import CONFIDENCE, Interval, student_intervals, student_ratio
+from bocu.sweep.evaluation.across_problems import interquartile_mean, probability_of_improvement
+from bocu.sweep.evaluation.statistics import CONFIDENCE, Interval, student_intervals, student_ratio
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 LAWS: Mapping[str, Draw] = {

@@ -18,11 +18,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
-from bocu.experiment.branches import Branch
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import estimate
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import estimate
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 ROOT = Path(__file__).parents[2]
 

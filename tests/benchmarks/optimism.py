@@ -10,11 +10,11 @@ import argparse
 
 import numpy as np
 
-from bocu.algorithms.finite_base import FiniteAlgorithm
-from bocu.ambiguity.parameters import SetParameters
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.learners.algorithms.finite_base import FiniteAlgorithm
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 SET = {"name": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}
 

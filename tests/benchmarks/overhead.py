@@ -26,9 +26,9 @@ from pathlib import Path
 import xarray as xr
 import yaml
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import START_SECONDS, estimate
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import START_SECONDS, estimate
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = ("random", "mle", "pe-gp-ucb")

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import START_SECONDS, BlockEstimate, estimate
-from bocu.runs import pilot
-from bocu.runs.execution import Block, execute
 from bocu.sweep import forecast
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import START_SECONDS, BlockEstimate, estimate
+from bocu.sweep.runs import pilot
+from bocu.sweep.runs.execution import Block, execute
 
 ROOT = Path(__file__).parents[2]
 MMD = {"label": "dro", "name": "dro", "parameters": {"set": {"name": "mmd", "radius": 0.2}}}

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bocu.advice.radius import DistanceAhead, estimate_radius
-from bocu.ambiguity.parameters import SetParameters
+from bocu.robust.ambiguity.parameters import SetParameters
 
 Draw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 

@@ -30,10 +30,10 @@ Sizes = Mapping[str, int]
 def fabricate(sizes: Sizes, path: Path) -> None:
     """Write the cube of one problem, chunk by chunk."""
     from bocu.core.about import Look
-    from bocu.experiment.looks import COLOURS, DASHES
-    from bocu.io.chunks import chunk_file
-    from bocu.io.provenance import SCHEMA_VERSION
-    from bocu.runs.status import STATUS_ATTRIBUTES
+    from bocu.core.io.chunks import chunk_file
+    from bocu.core.io.provenance import SCHEMA_VERSION
+    from bocu.sweep.experiment.looks import COLOURS, DASHES
+    from bocu.sweep.runs.status import STATUS_ATTRIBUTES
 
     # Metrics are called as the objectives that runs pursue: of these pairs the page has tables.
     called = {"objective": "o", "algorithm": "a", "metric": "o"}
@@ -71,7 +71,7 @@ _TRACED = ("code_version", "cpu", "package_versions")
 
 
 def digest(folder: Path) -> None:
-    from bocu.evaluation.digests import build_digest
+    from bocu.sweep.evaluation.digests import build_digest
 
     build_digest(folder / "cube.nc", folder / "digest.nc")
 
@@ -94,18 +94,18 @@ def copies(file: Path, problems: int, folder: Path) -> list[Path]:
 
 
 def summary(paths: Sequence[Path], folder: Path) -> None:
-    from bocu.evaluation.cubes import build_summary
+    from bocu.sweep.evaluation.cubes import build_summary
 
     build_summary(paths, folder / "summary.nc")
 
 
 def figures(paths: Sequence[Path], folder: Path) -> None:
     """Draw a figure of regret for every problem, and the three of the whole experiment."""
-    from bocu.figures.base import save
-    from bocu.figures.panels import Panels, PanelsParameters
-    from bocu.figures.regret import Regret, RegretParameters
-    from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
-    from bocu.figures.summary import Summary, SummaryParameters
+    from bocu.pages.figures.base import save
+    from bocu.pages.figures.panels import Panels, PanelsParameters
+    from bocu.pages.figures.regret import Regret, RegretParameters
+    from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
+    from bocu.pages.figures.summary import Summary, SummaryParameters
 
     kind = "cube" if paths[0].name.startswith("cube") else "digest"
     whole = {f"{kind}s": list(paths)}
@@ -121,7 +121,7 @@ def figures(paths: Sequence[Path], folder: Path) -> None:
 
 
 def report(paths: Sequence[Path], folder: Path) -> None:
-    from bocu.report.build import build
+    from bocu.pages.report.build import build
 
     build({"name": "large"}, paths, folder / "summary.nc", [], folder / "report" / "index.html")
 

@@ -1,10 +1,10 @@
-"""What steps of problems and algorithms take: measures the prices of `src/bocu/experiment/costs.json`.
+"""What steps of problems and algorithms take: measures the prices of `src/bocu/sweep/experiment/costs.json`.
 
     python tests/benchmarks/resources.py [line ...] [--write]
 
 A line is a class of that file; one that ends in `@box` measures what the class does over a box of arms alone. Each cell
 of a line is a process of its own, one numeric thread: one seed of a class that has the line's prices, on a problem that
-needs no data. Half of its rounds and all of them (`bocu.runs.pilot`) are fitted by non-negative least squares, relative
+needs no data. Half of its rounds and all of them (`runs.pilot`) are fitted by non-negative least squares, relative
 to what was measured, to
 
     seconds of the rounds = sum over kinds of steps of count x price
@@ -34,7 +34,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "src/bocu/experiment/costs.json"
+FILE = ROOT / "src/bocu/sweep/experiment/costs.json"
 UNBOUNDED = 1e9  # seconds: all rounds are played
 
 Entry = str | dict[str, Any]
@@ -63,33 +63,37 @@ LINES: Mapping[str, Cells] = {
     "bocu.problems.finite:FiniteProblem": (TABLES, ["random"], MIDDLE[:1]),
     "bocu.problems.continuous:ContinuousProblem": (BOXES, ["random"], SHORT[:1]),
     "bocu.problems.scalarised:ScalarisedProblem": (["newsvendor-grid", "modified-branin-grid"], ["random"], SHORT[:1]),
-    "bocu.algorithms.simple:WithoutModel": (HILLS, ["random"], LONG),
-    "bocu.algorithms.unknown_prior:UnknownPriorAlgorithm": (HILLS, ["pe-gp-ucb"], LONG),
-    "bocu.algorithms.unknown_prior:UnknownPriorAlgorithm@box": (["hills-continuous"], ["pe-gp-ucb"], BRIEF),
-    "bocu.algorithms.time_varying:RegretBalancing@box": (["hills-continuous"], ["regret-balancing"], BRIEF),
-    "bocu.algorithms.time_varying:_WeightedPriors@box": (["hills-continuous"], ["mle", "fully-bayesian"], BRIEF),
-    "bocu.algorithms.time_varying:Oracle@box": (["hills-continuous"], ["oracle"], BRIEF),
-    "bocu.algorithms.time_varying:RegretBalancing": (HILLS, ["regret-balancing"], LONG),
-    "bocu.algorithms.time_varying:_WeightedPriors": (HILLS, ["mle", "fully-bayesian"], LONG),
-    "bocu.algorithms.time_varying:Oracle": (HILLS, ["oracle"], LONG),
-    "bocu.algorithms.finite_base:FiniteAlgorithm": (TABLES, ["ucb-so"], MIDDLE),
-    "bocu.algorithms.thompson:ThompsonSampling": (TABLES, ["ts-bocu", *FOURIER], MIDDLE),
-    "bocu.algorithms.gp_ucb:GPUCB": (BOXES, ["gp-ucb"], SHORT),
-    "bocu.algorithms.density:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
-    "bocu.algorithms.density:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
-    "bocu.algorithms.wasserstein_density:ERBO": (BOXES, ["erbo"], BRIEF),
-    "bocu.algorithms.wasserstein_density:WDRBO": (BOXES, ["wdrbo"], BRIEF),
-    "bocu.algorithms.stable_continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
-    "bocu.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
-    "bocu.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
-    "bocu.algorithms.thompson_density:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
-    "bocu.algorithms.confidence_density:UCBDensity": (BOXES, ["ucb-bocu-kde"], SHORT),
-    "bocu.algorithms.multi_objective:MOBO": (["newsvendor-grid"], ["mobo"], SHORT),
+    "bocu.learners.algorithms.simple:WithoutModel": (HILLS, ["random"], LONG),
+    "bocu.learners.algorithms.unknown_prior:UnknownPriorAlgorithm": (HILLS, ["pe-gp-ucb"], LONG),
+    "bocu.learners.algorithms.unknown_prior:UnknownPriorAlgorithm@box": (["hills-continuous"], ["pe-gp-ucb"], BRIEF),
+    "bocu.learners.algorithms.time_varying:RegretBalancing@box": (["hills-continuous"], ["regret-balancing"], BRIEF),
+    "bocu.learners.algorithms.time_varying:_WeightedPriors@box": (
+        ["hills-continuous"],
+        ["mle", "fully-bayesian"],
+        BRIEF,
+    ),
+    "bocu.learners.algorithms.time_varying:Oracle@box": (["hills-continuous"], ["oracle"], BRIEF),
+    "bocu.learners.algorithms.time_varying:RegretBalancing": (HILLS, ["regret-balancing"], LONG),
+    "bocu.learners.algorithms.time_varying:_WeightedPriors": (HILLS, ["mle", "fully-bayesian"], LONG),
+    "bocu.learners.algorithms.time_varying:Oracle": (HILLS, ["oracle"], LONG),
+    "bocu.learners.algorithms.finite_base:FiniteAlgorithm": (TABLES, ["ucb-so"], MIDDLE),
+    "bocu.learners.algorithms.thompson:ThompsonSampling": (TABLES, ["ts-bocu", *FOURIER], MIDDLE),
+    "bocu.learners.algorithms.gp_ucb:GPUCB": (BOXES, ["gp-ucb"], SHORT),
+    "bocu.learners.algorithms.density:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
+    "bocu.learners.algorithms.density:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
+    "bocu.learners.algorithms.wasserstein_density:ERBO": (BOXES, ["erbo"], BRIEF),
+    "bocu.learners.algorithms.wasserstein_density:WDRBO": (BOXES, ["wdrbo"], BRIEF),
+    "bocu.learners.algorithms.stable_continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
+    "bocu.learners.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
+    "bocu.learners.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
+    "bocu.learners.algorithms.thompson_density:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
+    "bocu.learners.algorithms.confidence_density:UCBDensity": (BOXES, ["ucb-bocu-kde"], SHORT),
+    "bocu.learners.algorithms.multi_objective:MOBO": (["newsvendor-grid"], ["mobo"], SHORT),
 }
 
 
 def branch_of(problem: Entry, algorithm: Entry, rounds: int) -> Any:
-    from bocu.experiment.planning import make_plan
+    from bocu.sweep.experiment.planning import make_plan
 
     experiment = {
         "name": "cell",
@@ -106,8 +110,8 @@ def branch_of(problem: Entry, algorithm: Entry, rounds: int) -> Any:
 
 def cell(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
     """Measure one seed in this process."""
-    from bocu.runs.execution import Block, execute
-    from bocu.runs.pilot import measure
+    from bocu.sweep.runs.execution import Block, execute
+    from bocu.sweep.runs.pilot import measure
 
     specification = branch_of(problem, algorithm, rounds).specification
     pilot = measure(specification, {}, 0, UNBOUNDED, time.process_time)
@@ -180,7 +184,7 @@ def _per_prior(algorithm: Any) -> float:
 
 def write(measured: Mapping[str, dict[str, float]]) -> None:
     """Put measured lines into the file of prices."""
-    from bocu.io.provenance import cpu
+    from bocu.core.io.provenance import cpu
 
     costs = json.loads(FILE.read_text(encoding="utf-8"))
     for line, prices in measured.items():

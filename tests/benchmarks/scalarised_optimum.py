@@ -11,7 +11,6 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from bocu.ambiguity import ModifiedChiSquared, TotalVariation
 from bocu.problems.scalarised import (
     ScalarisedAckley,
     ScalarisedHartmann,
@@ -22,6 +21,7 @@ from bocu.problems.scalarised import (
     TwoOutputsParameters,
 )
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise
+from bocu.robust.ambiguity import ModifiedChiSquared, TotalVariation
 
 SETS = (TotalVariation(0.1), TotalVariation(0.5), TotalVariation(1.0), ModifiedChiSquared(0.1))
 PROBLEMS = (

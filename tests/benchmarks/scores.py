@@ -30,12 +30,12 @@ from unittest.mock import patch
 import numpy as np
 import yaml
 
-from bocu.evaluation.metrics import Metric, ObjectiveMetric
-from bocu.evaluation.optima import store_optima
-from bocu.evaluation.scores import score
-from bocu.experiment.planning import make_plan
-from bocu.io.files import read_netcdf
-from bocu.runs.execution import Block, execute
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.evaluation.metrics import Metric, ObjectiveMetric
+from bocu.sweep.evaluation.optima import store_optima
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bocu.evaluation.optima import store_optima
-from bocu.evaluation.scores import score
-from bocu.experiment.planning import make_plan
-from bocu.runs.execution import Block, execute
+from bocu.sweep.evaluation.optima import store_optima
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 SEEDS, ROUNDS = 10, 340
 SETS = {

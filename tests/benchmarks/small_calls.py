@@ -18,15 +18,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
-from bocu.acquisition.functionals import WorstCaseValue
-from bocu.ambiguity import (
+from bocu.learners.acquisition.functionals import WorstCaseValue
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     MaximumMeanDiscrepancy,
     TotalVariation,
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts.estimates import product_grid
+from bocu.robust.contexts.estimates import product_grid
 
 
 def microseconds(call: Callable[[], Any], calls: int, repeats: int = 15) -> float:

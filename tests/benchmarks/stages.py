@@ -3,7 +3,7 @@
     snakemake --cores 2 && snakemake --cores 2 prepared_data --config mirror=FOLDER
     python tests/benchmarks/stages.py results/*/benchmarks data/*/*/benchmark
 
-writes src/bocu/experiment/stages.json. A rule of which no file is found keeps what was measured before. With `--usual`,
+writes src/bocu/sweep/experiment/stages.json. A rule of which no file is found keeps what was measured before. With `--usual`,
 after the quick start alone, it writes the median of each rule's times instead.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bocu.experiment.stages import MEASURED
+from bocu.sweep.experiment.stages import MEASURED
 
 STAGES = {
     "priors": "fit_prior",

@@ -43,9 +43,9 @@ EXPERIMENT = {
 
 def jobs(folder: Path) -> dict[str, str]:
     """Return the parameters of a run job of each branch; hashes of their definitions lie below, as in a sweep."""
-    from bocu.experiment.fingerprints.fingerprint import keep_definitions
-    from bocu.experiment.paths import code_file
-    from bocu.experiment.planning import make_plan
+    from bocu.sweep.experiment.fingerprints.fingerprint import keep_definitions
+    from bocu.sweep.experiment.paths import code_file
+    from bocu.sweep.experiment.planning import make_plan
 
     plan, found = make_plan(EXPERIMENT, scripts=ROOT / "workflow/scripts"), {}
     for branch in plan.branches.values():
@@ -58,7 +58,7 @@ def jobs(folder: Path) -> dict[str, str]:
 
 def run(parameters: dict) -> None:
     """Run a job in this process, a new one, and print what it took."""
-    from bocu.runs.seed_run import SeedRun
+    from bocu.sweep.runs.seed_run import SeedRun
 
     play, before = SeedRun.play, []
 
@@ -82,7 +82,7 @@ def run(parameters: dict) -> None:
 
 def alone(arguments: list[str], folder: Path) -> tuple[dict, float]:
     """Run an interpreter in a folder that holds no runs; return what it printed and its processor seconds."""
-    from bocu.experiment.paths import RUN_CACHE
+    from bocu.sweep.experiment.paths import RUN_CACHE
 
     for made in (RUN_CACHE, "results/start/runs"):
         shutil.rmtree(folder / made, ignore_errors=True)

@@ -13,14 +13,14 @@ from collections.abc import Callable
 import numpy as np
 from continuous import METHODS, SAMPLES, SQRT_BETA, STRUCTURES, observations
 
-from bocu.acquisition.base import SurfaceAcquisition
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.surfaces import JointSurface
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
-from bocu.surrogates.cholesky import GrownCholesky
-from bocu.surrogates.continuous.model import ContinuousGP
-from bocu.surrogates.grams import EvaluatedGram, PointGram, StoredGram, gram_of
-from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.surfaces import JointSurface
+from bocu.learners.surrogates.cholesky import GrownCholesky
+from bocu.learners.surrogates.continuous.model import ContinuousGP
+from bocu.learners.surrogates.grams import EvaluatedGram, PointGram, StoredGram, gram_of
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 
 KERNEL = SquaredExponential((0.1, 0.1))
 CONTEXTS = 8  # an axis

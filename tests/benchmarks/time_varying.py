@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.simple import Random
-from bocu.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
 from bocu.core.randomness import Streams
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.simple import Random
+from bocu.learners.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 from bocu.problems.hills import Hills, HillsParameters
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 ROUNDS = 200
 SEEDS = 5

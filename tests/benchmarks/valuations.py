@@ -8,7 +8,7 @@ the objective takes beyond what UCB-SO takes on the same grid is fitted in log s
 
     seconds a round = points x valuation x (contexts / 64)^growth
 
-with points = decisions x contexts, and then raised to the costliest objective; `bocu.experiment.resources` holds both
+with points = decisions x contexts, and then raised to the costliest objective; `experiment.resources` holds both
 numbers.
 """
 
@@ -33,8 +33,8 @@ LIMIT_SECONDS = 60.0  # core seconds of a case, after which fewer rounds are ave
 
 def cell(name: str, objective: str, side: int) -> float:
     """Return the mean core seconds of a round."""
-    from bocu.experiment.planning import make_plan
-    from bocu.runs.seed_run import SeedRun, build_problem
+    from bocu.sweep.experiment.planning import make_plan
+    from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
     ambiguity_set = {"name": name, **({"k": 3.0} if name == "cr" else {})}
     slope = {} if objective == "dro" else {"slope": {"difference": 1e-3}}

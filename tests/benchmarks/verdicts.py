@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from bocu.evaluation.paired_means import paired_means
+from bocu.sweep.evaluation.paired_means import paired_means
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 

@@ -34,7 +34,7 @@ from pathlib import Path
 import xarray as xr
 import yaml
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -84,7 +84,7 @@ def experiment(jobs: int, rounds: int, algorithm: str) -> dict:
 
 
 LEAST = """
-from bocu.experiment.plan import signed
+from bocu.sweep.experiment.plan import signed
 rule all:
     input: expand("results/least/{{number}}.txt", number=range({jobs}))
 rule least:

@@ -25,7 +25,7 @@ import numpy as np
 from ambiguity.cases import KINDS, make_set, random_instance
 from ambiguity.oracle import TIGHT, solve, worst_case_problem
 
-from bocu.ambiguity import (
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ChiSquared,
     ConditionalValueAtRisk,
@@ -38,8 +38,8 @@ from bocu.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.contexts.estimates import discretised, product_grid
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.contexts.estimates import discretised, product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 LENGTHSCALE = 0.1
 

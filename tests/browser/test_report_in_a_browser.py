@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 import synthetic_pages
 
-from bocu.evaluation.claims.model import Claim
-from bocu.evaluation.claims.records import write_verdicts
-from bocu.evaluation.standings import Standings
-from bocu.figures.base import save
-from bocu.figures.reading import results_at
-from bocu.figures.regret import Regret, RegretParameters
-from bocu.report import tables
-from bocu.report.build import build_page
-from bocu.report.records import final_totals
+from bocu.pages.figures.base import save
+from bocu.pages.figures.reading import results_at
+from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.pages.report import tables
+from bocu.pages.report.build import build_page
+from bocu.pages.report.records import final_totals
+from bocu.sweep.evaluation.claims.model import Claim
+from bocu.sweep.evaluation.claims.records import write_verdicts
+from bocu.sweep.evaluation.standings import Standings
 
 pytestmark = pytest.mark.browser
 

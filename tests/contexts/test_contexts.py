@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from ambiguity.cases import vectors
 
-from bocu.contexts.estimate_errors import cumulative
-from bocu.contexts.estimates import (
+from bocu.core.errors import BocuError
+from bocu.robust.contexts.estimate_errors import cumulative
+from bocu.robust.contexts.estimates import (
     KernelDensity,
     around_mean,
     box_around_mean,
@@ -21,7 +22,6 @@ from bocu.contexts.estimates import (
     product_grid,
     silverman_bandwidth,
 )
-from bocu.core.errors import BocuError
 
 
 def normal_density(c: np.ndarray, mean: float = 0.5, std: float = 0.15) -> np.ndarray:

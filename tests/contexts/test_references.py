@@ -5,8 +5,8 @@ import pydantic
 import pytest
 from scipy.stats import norm
 
-from bocu.contexts.estimates import product_grid, silverman_bandwidth
-from bocu.contexts.references import Estimate
+from bocu.robust.contexts.estimates import product_grid, silverman_bandwidth
+from bocu.robust.contexts.references import Estimate
 
 POINTS = product_grid([0, 0], [1, 1], [4, 3])
 SEEN = np.random.default_rng(0).integers(12, size=50)

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import ShiftParameters, between, mixed
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import ShiftParameters, between, mixed
+from bocu.robust.contexts.stated_laws import LawParameters
 
 
 def law(name="normal", **parameters):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/shifts.md").read_text()

@@ -3,7 +3,7 @@
 import pytest
 
 from bocu.core.costs import Size, planning_only
-from bocu.experiment.fingerprints.definitions import read_source
+from bocu.sweep.experiment.fingerprints.definitions import read_source
 
 CLASS = """
 from abc import ABC

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import squared_exponential_gram
 from bocu.core import kernels
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS, Kernel, Matern52, SquaredExponential, kernel_named, squared_distance
-from bocu.surrogates.continuous.structure import joint
+from bocu.learners.surrogates.continuous.structure import joint
+from bocu.robust.ambiguity import squared_exponential_gram
 
 KINDS = list(KERNELS.values())
 POINTS = np.random.default_rng(0).random((7, 3))

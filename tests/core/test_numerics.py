@@ -9,7 +9,7 @@ import pytest
 from experiments import tiny
 
 from bocu.core.numerics import KERNEL, kernel, kernel_in_use, refuse_other_kernel, variables
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 HASWELL = ["fpu", "sse4_2", "avx", "avx2", "fma", "bmi1", "bmi2", "f16c", "movbe", "abm"]
 NAMES = tuple(variables("linux", "x86_64", HASWELL, "2.4.6"))
@@ -52,7 +52,7 @@ def test_tests_and_commands_run_under_it():
 
 
 def test_importing_sets_nothing():
-    code = "import os; before = dict(os.environ); import bocu, bocu.core.numerics, bocu.ambiguity; "
+    code = "import os; before = dict(os.environ); import bocu, bocu.core.numerics, bocu.robust.ambiguity; "
     assert python(code + "print(dict(os.environ) == before)") == "True"
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
-from bocu.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.core.ties import ROUNDED, TIED, first_best
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 INF, NAN = np.inf, np.nan
 

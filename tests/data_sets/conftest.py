@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.catalogue import Catalogue, load_catalogue
 
 Refused = Callable[..., AbstractContextManager[None]]
 

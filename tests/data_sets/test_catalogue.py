@@ -7,12 +7,17 @@ import pytest
 import yaml
 
 from bocu.core.loading import load
-from bocu.data.catalogue import SOURCES, load_catalogue
+from bocu.problems.data.catalogue import SOURCES, load_catalogue
 
 
 def entry(**changes):
     file = {"name": "a.csv", "url": "http://127.0.0.1/a.csv"}
-    record = {"description": "d", "sources": ["download"], "prepare": "bocu.data.wind:prepare_wind", "files": [file]}
+    record = {
+        "description": "d",
+        "sources": ["download"],
+        "prepare": "bocu.problems.data.wind:prepare_wind",
+        "files": [file],
+    }
     dataset = {"title": "t", "homepage": "http://127.0.0.1", "licence": "l", "citation": "c", "records": {"r": record}}
     for key, value in changes.items():
         section = {"file": file, "record": record, "dataset": dataset}[key]
@@ -67,7 +72,7 @@ def test_prepared_path_carries_the_interval(catalogue):
 
 def test_importing_the_catalogue_imports_nothing_heavy():
     heavy = "numpy torch xarray pooch pandas scipy requests"
-    code = f"import sys, bocu.data.catalogue; print([m for m in '{heavy}'.split() if m in sys.modules])"
+    code = f"import sys, bocu.problems.data.catalogue; print([m for m in '{heavy}'.split() if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
@@ -155,7 +160,7 @@ def test_missing_catalogue_gets_one_line(tmp_path, refused):
 
 @pytest.mark.real_data
 def test_mirror_has_the_files_that_the_catalogue_describes(catalogue, mirror):
-    from bocu.io.hashes import sha256
+    from bocu.core.io.hashes import sha256
 
     for name, dataset in catalogue.datasets.items():
         for record in catalogue.available_records(name, "mirror", mirror):

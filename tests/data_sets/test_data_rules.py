@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from workflow.conftest import Pipeline
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = pytest.mark.workflow
 

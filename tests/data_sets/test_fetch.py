@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bocu.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
-from bocu.data.raw import check
+from bocu.problems.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
+from bocu.problems.data.raw import check
 
 BODY = b"date time epoch\n" * 5000
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -210,7 +210,7 @@ def test_a_raw_file_is_recorded_when_first_used_and_compared_from_then_on(tmp_pa
 
 
 def test_slow_download_writes_progress_lines(server, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("bocu.data.fetch.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("bocu.problems.data.fetch.PROGRESS_SECONDS", 0.0)
     with caplog.at_level("INFO"):
         get(tmp_path / "data.txt.gz")
     assert any("of 0.1 MB" in record.message for record in caplog.records)

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from bocu.data.intel import load_days, read_positions
-from bocu.data.intel_log import Cleaning, fill_gaps, prepare_log
-from bocu.data.intel_matrices import prepare_matrices
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.problems.data.intel import load_days, read_positions
+from bocu.problems.data.intel_log import Cleaning, fill_gaps, prepare_log
+from bocu.problems.data.intel_matrices import prepare_matrices
 
 PLACES = "1 0.5 1\n2 2.5 1\n3 4 1\n"
 ORIGIN = {"dataset": "intel", "record": "log", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}

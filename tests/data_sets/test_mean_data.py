@@ -5,11 +5,11 @@ import csv
 import numpy as np
 import pytest
 
+from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.data.infection import prepare_infection
-from bocu.data.means import Mean, load_mean
-from bocu.data.plant import prepare_plant
-from bocu.io.files import read_netcdf
+from bocu.problems.data.infection import prepare_infection
+from bocu.problems.data.means import Mean, load_mean
+from bocu.problems.data.plant import prepare_plant
 
 ORIGIN = {"dataset": "plant", "record": "svgp", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}
 
@@ -130,7 +130,7 @@ def test_blocks_of_rows_do_not_change_the_mean(monkeypatch):
     mean = Mean(("a", "b"), rng.random((9, 2)), rng.random(9), np.array([0.3, 0.4]), 1.5, Matern52)
     points = rng.random((50, 2))
     whole = mean(points)
-    monkeypatch.setattr("bocu.data.means.ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("bocu.problems.data.means.ROWS_AT_A_TIME", 7)
     np.testing.assert_allclose(mean(points), whole, rtol=1e-14)
     assert mean(np.empty((0, 2))).shape == (0,)
 

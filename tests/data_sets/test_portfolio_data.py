@@ -8,9 +8,9 @@ import torch
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from bocu.data.means import load_mean
-from bocu.data.portfolio import PUBLISHED, fit_hyperparameters, payoff_mean, prepare_portfolio, read_samples
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.problems.data.means import load_mean
+from bocu.problems.data.portfolio import PUBLISHED, fit_hyperparameters, payoff_mean, prepare_portfolio, read_samples
 
 ORIGIN = {
     "dataset": "portfolio",

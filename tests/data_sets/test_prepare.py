@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from bocu.core.errors import BrokenFileError
-from bocu.data.intel_matrices import prepare_matrices
-from bocu.data.prepare import prepare
-from bocu.io.manifest import digest_file
+from bocu.core.io.manifest import digest_file
+from bocu.problems.data.intel_matrices import prepare_matrices
+from bocu.problems.data.prepare import prepare
 
 SEEN = f"{__name__}:note"
 seen: list[tuple[object, ...]] = []

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.data.catalogue import Catalogue
-from bocu.data.pickles import arrays_within, main, read_pickle
-from bocu.data.prepare import prepare
-from bocu.io.files import read_netcdf
-from bocu.io.hashes import sha256
+from bocu.core.io.files import read_netcdf
+from bocu.core.io.hashes import sha256
+from bocu.problems.data.catalogue import Catalogue
+from bocu.problems.data.pickles import arrays_within, main, read_pickle
+from bocu.problems.data.prepare import prepare
 
 SHIPPED = [("plant", "svgp"), ("infection", "runs")]
 
@@ -141,6 +141,6 @@ def test_what_is_not_such_a_pickle_is_refused(
 
 
 def test_the_command_ends_with_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bocu.data.pickles", "infection", "nowhere.p", "out.npz"]
+    command = [sys.executable, "-m", "bocu.problems.data.pickles", "infection", "nowhere.p", "out.npz"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)

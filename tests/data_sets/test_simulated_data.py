@@ -9,18 +9,18 @@ import pandas as pd
 import pytest
 import torch
 
-from bocu.data import gzipped
-from bocu.data.infection import prepare_infection
-from bocu.data.intel import load_days
-from bocu.data.intel_log import prepare_log
-from bocu.data.means import load_mean
-from bocu.data.plant import prepare_plant
-from bocu.data.portfolio import read_samples
-from bocu.data.simulated import portfolio
-from bocu.data.simulated.infection import infections
-from bocu.data.wind import prepare_wind
-from bocu.io.files import read_netcdf
-from bocu.io.provenance import SIMULATED_LABEL
+from bocu.core.io.files import read_netcdf
+from bocu.core.io.provenance import SIMULATED_LABEL
+from bocu.problems.data import gzipped
+from bocu.problems.data.infection import prepare_infection
+from bocu.problems.data.intel import load_days
+from bocu.problems.data.intel_log import prepare_log
+from bocu.problems.data.means import load_mean
+from bocu.problems.data.plant import prepare_plant
+from bocu.problems.data.portfolio import read_samples
+from bocu.problems.data.simulated import portfolio
+from bocu.problems.data.simulated.infection import infections
+from bocu.problems.data.wind import prepare_wind
 
 LIGHT = [
     ("intel", "mote_locs.txt"),
@@ -33,7 +33,7 @@ LIGHT = [
 
 def simulate(dataset, file, folder):
     path = folder / file
-    importlib.import_module(f"bocu.data.simulated.{dataset}").simulate(file, path)
+    importlib.import_module(f"bocu.problems.data.simulated.{dataset}").simulate(file, path)
     return path
 
 

@@ -8,10 +8,10 @@ import pytest
 import xarray as xr
 
 from bocu.core.errors import BocuError
-from bocu.data.simulators import irrigation, soil_water, weather
-from bocu.data.simulators.farm import CARBON_DIOXIDE, MAIZE, MOST_WATER, POTATOES
-from bocu.data.simulators.tables import TableSimulator, gather, write_part
-from bocu.io.files import read_netcdf, write_netcdf
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.problems.data.simulators import irrigation, soil_water, weather
+from bocu.problems.data.simulators.farm import CARBON_DIOXIDE, MAIZE, MOST_WATER, POTATOES
+from bocu.problems.data.simulators.tables import TableSimulator, gather, write_part
 
 EXTRA = "the extra `problems` is not installed"
 SAID = {"long_name": "anything", "units": "1"}
@@ -186,7 +186,7 @@ def test_a_sample_of_shipped_thresholds_is_what_aquacrop_says(root):
 @pytest.mark.ci
 def test_a_sample_of_shipped_gains_is_what_floris_says(root):
     pytest.importorskip("floris", reason=EXTRA)
-    from bocu.data.simulators.wakes import WakeSimulator, gains_of
+    from bocu.problems.data.simulators.wakes import WakeSimulator, gains_of
 
     shipped = read_netcdf(root / "data/shipped/wake-steering/raw/row_of_three.nc")
     assert WakeSimulator().situations() == shipped.sizes["situation"]

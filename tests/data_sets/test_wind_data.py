@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from bocu.data.wind import prepare_wind, read_reference
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.problems.data.wind import prepare_wind, read_reference
 
 ORIGIN = {"dataset": "wind", "record": "opsd", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}
 HEADER = "utc_timestamp,XX_other,DE_wind_capacity,DE_wind_generation_actual,DE_wind_profile"

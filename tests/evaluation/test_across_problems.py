@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocu.evaluation.across_problems import (
+from bocu.sweep.evaluation.across_problems import (
     effort_to_target,
     friedman_over_problems,
     interquartile_mean,
@@ -16,7 +16,7 @@ from bocu.evaluation.across_problems import (
     share_reached,
     surviving_ranking,
 )
-from bocu.evaluation.statistics import holm
+from bocu.sweep.evaluation.statistics import holm
 
 
 def problems(count=12, gaps=(0.0, 0.2, 1.0, 2.0), seed=0):

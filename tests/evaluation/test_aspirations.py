@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from finite_games import announce, posterior_of, start
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation
-from bocu.ambiguity.parameters import SetParameters
-from bocu.evaluation.aspirations import LenientRegret, SatisficingRegret
-from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.satisficing import CONTEXT_WIDTH, SatisficingBumps, SatisficingBumpsParameters
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.evaluation.aspirations import LenientRegret, SatisficingRegret
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.games import run_specification, stated
 from bocu.testing.problems import situations_of
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.expressions import (
+from bocu.sweep.evaluation.claims.expressions import (
     WORDS,
     Group,
     Inequality,
@@ -18,7 +18,7 @@ from bocu.evaluation.claims.expressions import (
     implies,
     leaves,
 )
-from bocu.evaluation.claims.parsing import parse
+from bocu.sweep.evaluation.claims.parsing import parse
 
 LABELS = st.from_regex(r"[a-z0-9]{1,4}(-[a-z0-9]{1,3}){0,2}", fullmatch=True)
 NUMBERS = st.floats(-1e9, 1e9)

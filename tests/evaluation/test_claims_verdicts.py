@@ -5,10 +5,20 @@ import pytest
 import xarray as xr
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, NOT_RUN, OPEN, read_claims, verdict, verdicts
-from bocu.evaluation.claims.model import Claim
-from bocu.evaluation.claims.verdicts import NOT_COMPARABLE, STAND_IN
-from bocu.runs.status import DONE, MISSING, NOT_DEFINED
+from bocu.sweep.evaluation.claims import (
+    FAILS,
+    HOLDS,
+    LEANS_AGAINST,
+    LEANS_FOR,
+    NOT_RUN,
+    OPEN,
+    read_claims,
+    verdict,
+    verdicts,
+)
+from bocu.sweep.evaluation.claims.model import Claim
+from bocu.sweep.evaluation.claims.verdicts import NOT_COMPARABLE, STAND_IN
+from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED
 
 ROUNDS = 20
 LATE = np.arange(11, 21)

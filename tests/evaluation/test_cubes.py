@@ -11,11 +11,11 @@ import xarray as xr
 from experiments import metric, run_all, tiny
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_summary
-from bocu.experiment.planning import make_plan
-from bocu.io import chunks as chunks
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.runs.seed_run import build_problem
+from bocu.core.io import chunks as chunks
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.sweep.evaluation.cubes import DONE, MISSING, NOT_DEFINED, build_cube, build_summary
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.seed_run import build_problem
 
 METRICS = ["so", "ro", "best-fixed-decision"]
 

@@ -8,21 +8,21 @@ import synthetic_cubes
 import synthetic_objectives
 import xarray as xr
 
+from bocu.core import style
 from bocu.core.errors import BocuError
-from bocu.evaluation.cubes import build_summary
-from bocu.evaluation.curves import POINTS, TRACED, kept_rounds
-from bocu.evaluation.digests import build_digest, shown_pairs
-from bocu.experiment.branches import NO_OBJECTIVE
-from bocu.figures import style
-from bocu.figures.cost import Cost, CostParameters
-from bocu.figures.panels import Panels, PanelsParameters
-from bocu.figures.priors import ChosenPriors, PriorsParameters, RejectionTimes
-from bocu.figures.reading import Cube, results_at
-from bocu.figures.regret import Regret, RegretParameters
-from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
-from bocu.figures.summary import Summary, SummaryParameters
-from bocu.io.files import read_netcdf
-from bocu.report.build import build, table_files
+from bocu.core.io.files import read_netcdf
+from bocu.pages.figures.cost import Cost, CostParameters
+from bocu.pages.figures.panels import Panels, PanelsParameters
+from bocu.pages.figures.priors import ChosenPriors, PriorsParameters, RejectionTimes
+from bocu.pages.figures.reading import Cube, results_at
+from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
+from bocu.pages.figures.summary import Summary, SummaryParameters
+from bocu.pages.report.build import build, table_files
+from bocu.sweep.evaluation.cubes import build_summary
+from bocu.sweep.evaluation.curves import POINTS, TRACED, kept_rounds
+from bocu.sweep.evaluation.digests import build_digest, shown_pairs
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
 
 MISSING = [("mle", 1), ("random", 0)]
 

@@ -7,25 +7,25 @@ import pytest
 import xarray as xr
 from experiments import run_all, scoring
 
-from bocu.ambiguity import TotalVariation, worst_case
-from bocu.contexts.cells import cells, points_of
-from bocu.contexts.laws import clipped_normal
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading
 from bocu.core.protocols import CONTINUOUS, GRID
 from bocu.core.randomness import Streams
-from bocu.evaluation.discretised import DiscretisedRealisation
-from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters, Metric
-from bocu.evaluation.optima import read_optima, store_optima
-from bocu.evaluation.scorers import Scorer, build_scorer
-from bocu.evaluation.scores import score
-from bocu.evaluation.under import moved, read_under
-from bocu.experiment.planning import make_plan
 from bocu.problems.functions import function_named
 from bocu.problems.optima import expected_payoff
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.records import read_runs
-from bocu.runs.seed_run import build_problem
+from bocu.robust.ambiguity import TotalVariation, worst_case
+from bocu.robust.contexts.cells import cells, points_of
+from bocu.robust.contexts.laws import clipped_normal
+from bocu.sweep.evaluation.discretised import DiscretisedRealisation
+from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters, Metric
+from bocu.sweep.evaluation.optima import read_optima, store_optima
+from bocu.sweep.evaluation.scorers import Scorer, build_scorer
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.evaluation.under import moved, read_under
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.records import read_runs
+from bocu.sweep.runs.seed_run import build_problem
 
 NEWSVENDOR = {"class": "problem/newsvendor", "parameters": {"law": {"name": "normal"}}}
 GRID_PROBLEM = {"class": "problem/hartmann-3", "parameters": {"decision_points": [5, 5], "context_points": [9]}}

@@ -4,9 +4,9 @@ from experiments import scoring
 
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.rounds import Description
-from bocu.evaluation.metrics import BestFixedDecision, ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Realisation
-from bocu.runs.protocol import PROTOCOLS
+from bocu.sweep.evaluation.metrics import BestFixedDecision, ExpectedPayoff, ExpectedPayoffParameters
+from bocu.sweep.runs.protocol import PROTOCOLS
 
 PAYOFFS = np.array([[[1.0, 5.0], [2.0, 2.0], [4.0, 0.0]], [[0.0, 0.0], [3.0, 3.0], [9.0, -9.0]]])
 AVAILABLE = [None, np.array([0, 1])]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from bocu.evaluation.paired_means import RESAMPLES, paired_means
+from bocu.sweep.evaluation.paired_means import RESAMPLES, paired_means
 
 TABLES = arrays(float, st.tuples(st.integers(1, 6), st.integers(2, 40)), elements=st.floats(-1e6, 1e6, width=32))
 

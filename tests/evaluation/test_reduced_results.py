@@ -10,15 +10,15 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.evaluation.agreement import AGREES, DIFFERS, EQUAL, TOO_FEW, agreements
-from bocu.evaluation.claims.expressions import Measure, Scope
-from bocu.evaluation.claims.model import Claim
-from bocu.evaluation.claims.numbers import CubeNumbers
-from bocu.evaluation.claims.places import Place
-from bocu.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
-from bocu.evaluation.claims.verdicts import verdicts
-from bocu.evaluation.regions import region
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.evaluation.agreement import AGREES, DIFFERS, EQUAL, TOO_FEW, agreements
+from bocu.sweep.evaluation.claims.expressions import Measure, Scope
+from bocu.sweep.evaluation.claims.model import Claim
+from bocu.sweep.evaluation.claims.numbers import CubeNumbers
+from bocu.sweep.evaluation.claims.places import Place
+from bocu.sweep.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
+from bocu.sweep.evaluation.claims.verdicts import verdicts
+from bocu.sweep.evaluation.regions import region
 
 SEEDS, ROUNDS = 36, 24
 CHECKS = {

@@ -1,13 +1,13 @@
-"""`bocu.evaluation.robust_efficiency`: by linear programmes against support functions, and what weights find."""
+"""`bocu.sweep.evaluation.robust_efficiency`: by linear programmes against support functions, and what weights find."""
 
 import numpy as np
 import pytest
 
-from bocu.ambiguity import ConditionalValueAtRisk, ModifiedChiSquared, TotalVariation, Wasserstein, worst_case
 from bocu.core.errors import BocuError
-from bocu.evaluation.robust_efficiency import ImageSet, robust_efficient
 from bocu.problems.scalarised import ScalarisedModifiedBranin, TwoOutputsParameters
 from bocu.problems.scalarised_optimum import scalarise, weight_net
+from bocu.robust.ambiguity import ConditionalValueAtRisk, ModifiedChiSquared, TotalVariation, Wasserstein, worst_case
+from bocu.sweep.evaluation.robust_efficiency import ImageSet, robust_efficient
 
 CONTEXTS = np.linspace(0.0, 1.0, 4)[:, None]
 COST = np.abs(CONTEXTS - CONTEXTS.T)

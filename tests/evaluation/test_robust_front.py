@@ -1,11 +1,12 @@
-"""`bocu.evaluation.robust_front`: guarantees, fronts of a problem and of decisions tried, hypervolume."""
+"""`bocu.sweep.evaluation.robust_front`: guarantees, fronts of a problem and of decisions tried, hypervolume."""
 
 import numpy as np
 import pytest
 
-from bocu.ambiguity import ModifiedChiSquared, worst_case
 from bocu.core.errors import BocuError
-from bocu.evaluation.robust_front import (
+from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
+from bocu.robust.ambiguity import ModifiedChiSquared, worst_case
+from bocu.sweep.evaluation.robust_front import (
     Front,
     front_among,
     growing_hypervolume,
@@ -15,7 +16,6 @@ from bocu.evaluation.robust_front import (
     hypervolume,
     true_front,
 )
-from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 
 SET = ModifiedChiSquared(0.5)
 

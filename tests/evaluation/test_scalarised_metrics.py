@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from experiments import run_all, scoring
 
+from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
-from bocu.evaluation.cubes import DONE
-from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
-from bocu.experiment.planning import make_plan
-from bocu.io.files import read_netcdf
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
-from bocu.runs.protocol import PROTOCOLS
+from bocu.sweep.evaluation.cubes import DONE
+from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.protocol import PROTOCOLS
 
 GRID = np.linspace(0.0, 1.0, 4001)[:, None]
 
@@ -33,7 +33,7 @@ def robust(**ambiguity_set):
 def test_robust_regret_is_against_the_best_at_the_weights_of_the_round(outputs):
     realisation, situations, decisions = met(outputs)
     regret, value = robust().score(realisation, situations, decisions)
-    from bocu.ambiguity import TotalVariation, worst_case
+    from bocu.robust.ambiguity import TotalVariation, worst_case
 
     for row, situation in enumerate(situations):
         weights = np.ones(1) if outputs == 1 else situation.weights

@@ -9,16 +9,16 @@ from experiments import run_all
 
 from bocu.core.kernels import NUMBERS_AT_ONCE, Matern52, SquaredExponential, squared_distance
 from bocu.core.randomness import Streams
-from bocu.data.means import ROWS_AT_A_TIME, Mean
-from bocu.evaluation.metrics import ObjectiveMetric
-from bocu.evaluation.optima import read_optima, store_optima
-from bocu.evaluation.scorers import build_scorer
-from bocu.evaluation.scores import score
-from bocu.experiment.planning import make_plan
 from bocu.problems import continuous, scalarised_optimum
+from bocu.problems.data.means import ROWS_AT_A_TIME, Mean
 from bocu.problems.scalarised import ScalarisedPortfolioParameters
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.seed_run import build_problem
+from bocu.sweep.evaluation.metrics import ObjectiveMetric
+from bocu.sweep.evaluation.optima import read_optima, store_optima
+from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.seed_run import build_problem
 
 HIGH = {"name": "normal", "parameters": {"mean": 0.8, "std": 0.1}}
 
@@ -78,7 +78,7 @@ def scored(metric, problem, seeds):
 @pytest.mark.parametrize(("name", "times"), [("problem/hartmann-3", 1), ("problem/gp-sample", 3)])
 def test_seeds_that_share_their_payoffs_are_valued_once(name, times, monkeypatch):
     stated = {"class": "objective/dro", "parameters": {"set": {"name": "tv", "radius": 0.3}}}
-    scorer = {"class": "bocu.evaluation.metrics:ObjectiveMetric", "parameters": {"objective": stated}}
+    scorer = {"class": "bocu.sweep.evaluation.metrics:ObjectiveMetric", "parameters": {"objective": stated}}
     points = {"decision_points": [4, 4], "context_points": [6] if times == 1 else [3, 2]}
     problem = build_problem({"class": name, "parameters": points}, {})
     asked, values = [], ObjectiveMetric.values

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bocu.evaluation.paired_means import paired_means
-from bocu.evaluation.standings import (
+from bocu.sweep.evaluation.paired_means import paired_means
+from bocu.sweep.evaluation.standings import (
     BEHIND,
     LEADING,
     LEANS_AHEAD,
@@ -18,7 +18,7 @@ from bocu.evaluation.standings import (
     Standings,
     tail,
 )
-from bocu.evaluation.statistics import share_interval
+from bocu.sweep.evaluation.statistics import share_interval
 
 
 def table(seeds=40, **laws):

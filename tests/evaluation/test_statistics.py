@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bocu.evaluation.statistics import (
+from bocu.sweep.evaluation.statistics import (
     growth_slopes,
     holm,
     mean_and_error,

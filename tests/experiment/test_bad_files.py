@@ -16,12 +16,12 @@ from experiments import tiny
 from test_bad_configurations import assert_one_readable_line, told
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import atomic_path, read_netcdf, write_netcdf
+from bocu.core.io.yaml_files import LARGEST_BYTES, read_yaml
 from bocu.core.loading import refuse_unknown_classes
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.io.files import atomic_path, read_netcdf, write_netcdf
-from bocu.io.yaml_files import LARGEST_BYTES, read_yaml
-from bocu.runs.execution import replayed_to
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import replayed_to
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, 
 def test_a_divergence_in_a_file_is_imported_only_where_the_experiment_names_it():
     recorded = {
         "objective": {
-            "class": "bocu.objectives.stated:DistributionallyRobust",
+            "class": "bocu.robust.objectives.stated:DistributionallyRobust",
             "parameters": {"set": {"phi": "a:b"}},
         }
     }
@@ -372,7 +372,7 @@ JOB = """
 import types
 from pathlib import Path
 from bocu.core.errors import BocuError
-from bocu.io.files import write_text
+from bocu.core.io.files import write_text
 from bocu.sweep.jobs import job
 Path({filler!r}).write_bytes(b"x")
 with job(types.SimpleNamespace(log=[{log!r}], output=[], params={{}}, input=[], rule="score")):
@@ -433,9 +433,9 @@ def test_a_full_disk_that_holds_the_log_gets_one_line(small_disk, then, says):
     ],
 )
 def test_payoffs_are_real_numbers(payoffs, says):
-    from bocu.ambiguity import TotalVariation
-    from bocu.ambiguity import worst_case as solve
-    from bocu.objectives.functions import UncertaintyObjective
+    from bocu.robust.ambiguity import TotalVariation
+    from bocu.robust.ambiguity import worst_case as solve
+    from bocu.robust.objectives.functions import UncertaintyObjective
 
     ambiguity_set, p = TotalVariation(0.1), np.array([0.5, 0.5])
     everything = [lambda: solve(payoffs, p, ambiguity_set)]
@@ -452,8 +452,8 @@ def test_payoffs_are_real_numbers(payoffs, says):
 
 
 def test_a_masked_array_without_holes_is_one_of_numbers():
-    from bocu.ambiguity import TotalVariation
-    from bocu.ambiguity import worst_case as solve
+    from bocu.robust.ambiguity import TotalVariation
+    from bocu.robust.ambiguity import worst_case as solve
 
     payoffs = np.ma.masked_array([1.0, 2.0], mask=[False, False])
     assert solve(payoffs, [0.5, 0.5], TotalVariation(0.2)).value == pytest.approx(1.4)
@@ -461,9 +461,9 @@ def test_a_masked_array_without_holes_is_one_of_numbers():
 
 def test_complex_tensors_are_refused():
     torch = pytest.importorskip("torch")
-    from bocu.ambiguity import TotalVariation
-    from bocu.ambiguity import worst_case as solve
-    from bocu.objectives.functions import UncertaintyObjective
+    from bocu.robust.ambiguity import TotalVariation
+    from bocu.robust.ambiguity import worst_case as solve
+    from bocu.robust.objectives.functions import UncertaintyObjective
 
     payoffs, p, ambiguity_set = torch.tensor([1.0 + 2.0j, 1.0]), np.array([0.5, 0.5]), TotalVariation(0.1)
     objectives = (UncertaintyObjective.so(), UncertaintyObjective.ro(), UncertaintyObjective.dro(ambiguity_set))

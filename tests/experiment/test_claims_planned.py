@@ -6,7 +6,7 @@ import pytest
 from experiments import tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 CLAIMS = """
 experiment: tiny
@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_named():
 
 def test_every_shipped_claim_fits_its_experiment(root, shipped_plans):
     """Each claims file is named by the experiments that its claims are about."""
-    from bocu.evaluation.claims import read_claims
+    from bocu.sweep.evaluation.claims import read_claims
 
     named = {plan.experiment.name: {one.plain()["file"] for one in plan.claims} for plan in shipped_plans}
     files = sorted((root / "config/claims").glob("*.yaml"))

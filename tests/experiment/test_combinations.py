@@ -9,9 +9,9 @@ from bocu.commands.combinations import as_json, as_tables
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
 from bocu.core.protocols import EVERY
-from bocu.experiment.combinations import KINDS, combinations
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.combinations import KINDS, combinations
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
 
 NEEDED = {
     "constant": {"decision": 0},

@@ -11,8 +11,8 @@ from empty_products import write_products
 from experiments import tiny
 from own_package import edit
 
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness
 
 ROOT = own_package.SOURCE.parents[1]
@@ -196,7 +196,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["figure */chosen-priors"],
     ),
     "a colour": (
-        "figures/style.py",
+        "core/style.py",
         'GREY = "#0A0A0A", "#7A7A7A"',
         'GREY = "#0A0A0A", "#707070"',
         ["figure *", "report"],
@@ -205,7 +205,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "another line of the registry": (
         "experiment/registry.py",
         '        "constant": ',
-        '        "own": "bocu.algorithms.simple:Own",\n        "constant": ',
+        '        "own": "bocu.learners.algorithms.simple:Own",\n        "constant": ',
         NOTHING,
     ),
     # Data and priors
@@ -265,7 +265,7 @@ def jobs(plan: Plan) -> dict[str, Any]:
         found[f"data prepare {path}"] = plan.parameters.prepared(made.source, made.dataset, Path(path).stem)
     for data_set in ("wind", "intel", "portfolio", "plant", "infection"):
         found[f"data simulate {data_set}"] = plan.parameters.fingerprint(
-            "simulate", f"bocu.data.simulated.{data_set}:simulate"
+            "simulate", f"bocu.problems.data.simulated.{data_set}:simulate"
         )
     return found
 

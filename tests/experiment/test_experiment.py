@@ -7,7 +7,7 @@ from experiments import tiny
 
 from bocu.commands.schema import experiment_schema, key_tables
 from bocu.core.errors import BocuError
-from bocu.experiment.configuration import Seeds, parse_experiment, read_experiment_file
+from bocu.sweep.experiment.configuration import Seeds, parse_experiment, read_experiment_file
 
 
 def test_a_bare_name_is_its_own_label():

@@ -5,9 +5,9 @@ import pytest
 from own_package import edit, forget
 
 from bocu.core.errors import BocuError
-from bocu.experiment.fingerprints import definition_links, source_memo
-from bocu.experiment.fingerprints.definition_links import imported_modules, look_up, read
-from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint, named_code
+from bocu.sweep.experiment.fingerprints import definition_links, source_memo
+from bocu.sweep.experiment.fingerprints.definition_links import imported_modules, look_up, read
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions, fingerprint, named_code
 
 FILES = {
     "__init__.py": '"""Package."""\n__version__ = "1"\n',
@@ -104,9 +104,9 @@ def changed(package, root, file, old, new):
 
 
 def test_names_are_followed_to_their_definitions_wherever_their_imports_stand(package):
-    assert reached("bocu.runs:go") == {
-        "bocu.runs:go",
-        "bocu.runs:LIMIT",
+    assert reached("bocu.sweep.runs:go") == {
+        "bocu.sweep.runs:go",
+        "bocu.sweep.runs:LIMIT",
         "bocu.tools:helper",
         "bocu.tools:inner",
         "bocu.lazy:late",
@@ -208,14 +208,14 @@ def test_which_of_two_namesakes_is_used_counts_where_both_are_reached_before_and
 
 
 def test_moving_a_definition_or_a_file_changes_nothing(package):
-    before = fingerprint("bocu.runs:go")
+    before = fingerprint("bocu.sweep.runs:go")
     edit(package / "tools.py", "def inner(x):\n    return x\n", "from bocu.moved import inner\n")
     (package / "moved.py").write_text("def inner(x):\n    return x\n")
     (package / "family/late.py").write_text((package / "lazy.py").read_text())
     edit(package / "runs.py", "from bocu.lazy", "from bocu.family.late")
     (package / "elsewhere.py").write_text((package / "runs.py").read_text())
     forget()
-    assert fingerprint("bocu.elsewhere:go") == fingerprint("bocu.runs:go") == before
+    assert fingerprint("bocu.elsewhere:go") == fingerprint("bocu.sweep.runs:go") == before
 
 
 def test_a_script_is_hashed_whole_and_followed_but_for_bystanders(package, tmp_path):
@@ -242,13 +242,13 @@ def test_code_of_users_is_followed_within_their_package(package, tmp_path, monke
     assert changed(tmp_path, f"{file}:go", "file.py", "return 1", "return 3")
     assert not changed(tmp_path, f"{file}:go", "file.py", "return 2", "return 3")
     named = {
-        "class": "bocu.runs:go",
+        "class": "bocu.sweep.runs:go",
         "parameters": {"phi": ["users_own:go", "numpy:sin", "9:30", "no_such:x"]},
     }
-    assert named_code(named) == ["bocu.runs:go", "users_own:go"]
+    assert named_code(named) == ["bocu.sweep.runs:go", "users_own:go"]
 
 
-@pytest.mark.parametrize(("root", "line"), [("bocu.none:x", "no such module"), ("bocu.runs:x", "defines no x")])
+@pytest.mark.parametrize(("root", "line"), [("bocu.none:x", "no such module"), ("bocu.sweep.runs:x", "defines no x")])
 def test_a_root_that_is_not_there_is_refused(package, root, line):
     with pytest.raises(BocuError, match=line):
         fingerprint(root)
@@ -257,22 +257,22 @@ def test_a_root_that_is_not_there_is_refused(package, root, line):
 def test_the_memo_knows_files_by_their_content(package, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source_memo._memo.cache_clear()
-    before = fingerprint("bocu.runs:go"), fingerprint("bocu.classes:Child")
+    before = fingerprint("bocu.sweep.runs:go"), fingerprint("bocu.classes:Child")
     source_memo.save_memo()
     source_memo._memo.cache_clear()
     forget()
     monkeypatch.setattr(source_memo, "read_source", None)
-    assert (fingerprint("bocu.runs:go"), fingerprint("bocu.classes:Child")) == before
+    assert (fingerprint("bocu.sweep.runs:go"), fingerprint("bocu.classes:Child")) == before
     edit(package / "tools.py", "return x", "return -x")
     with pytest.raises(TypeError):
-        fingerprint("bocu.runs:go")
+        fingerprint("bocu.sweep.runs:go")
     monkeypatch.undo()
     text = source_memo.memo_file().read_text() if source_memo.memo_file().is_file() else ""
     assert str(tmp_path) not in text
 
 
 def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
-    before = fingerprint("bocu.runs:go")
+    before = fingerprint("bocu.sweep.runs:go")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = source_memo.memo_file()
     file.parent.mkdir(parents=True)
@@ -280,27 +280,33 @@ def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
         file.write_text(content)
         source_memo._memo.cache_clear()
         forget()
-        assert fingerprint("bocu.runs:go") == before
+        assert fingerprint("bocu.sweep.runs:go") == before
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "runs.py"))  # a file, not a folder
     source_memo.save_memo()
 
 
 def test_another_algorithm_leaves_a_branch_alone():
-    found = definitions(["bocu.runs.execution:execute", "bocu.problems.hills:Hills", "bocu.algorithms.simple:Random"])
+    found = definitions(
+        ["bocu.sweep.runs.execution:execute", "bocu.problems.hills:Hills", "bocu.learners.algorithms.simple:Random"]
+    )
     assert not {
-        "bocu.algorithms.time_varying",
+        "bocu.learners.algorithms.time_varying",
         "bocu.problems.sensors",
-        "bocu.experiment.registry",
-        "bocu.experiment.plan",
-        "bocu.experiment.paths",
-        "bocu.experiment.job_parameters",
+        "bocu.sweep.experiment.registry",
+        "bocu.sweep.experiment.plan",
+        "bocu.sweep.experiment.paths",
+        "bocu.sweep.experiment.job_parameters",
     } & set(found)
-    assert not [module for module in found if module.startswith("bocu.ambiguity.m")]
+    assert not [module for module in found if module.startswith("bocu.robust.ambiguity.m")]
 
 
 def test_figures_metrics_progress_and_the_command_line_are_out_of_reach_of_runs():
     found = definitions(
-        ["bocu.runs.execution:execute", "bocu.problems.sensors:Sensors", "bocu.algorithms.time_varying:Oracle"]
+        [
+            "bocu.sweep.runs.execution:execute",
+            "bocu.problems.sensors:Sensors",
+            "bocu.learners.algorithms.time_varying:Oracle",
+        ]
     )
     assert not [
         name for name in found if re.search(r"figures|report|metrics|scores|cubes|progress|jobs|cli|commands", name)
@@ -308,14 +314,14 @@ def test_figures_metrics_progress_and_the_command_line_are_out_of_reach_of_runs(
 
 
 def test_every_name_that_a_lazy_package_hands_on_is_found(root):
-    import bocu.ambiguity
+    import bocu.robust.ambiguity
 
-    for name in bocu.ambiguity.__all__:
-        _, *targets = look_up("bocu.ambiguity", [name])
+    for name in bocu.robust.ambiguity.__all__:
+        _, *targets = look_up("bocu.robust.ambiguity", [name])
         assert len(targets) == 1, name
         module, index = targets[0]
         assert read(module).statements[index].names == (name,)
-        assert getattr(bocu.ambiguity, name).__module__ == module
+        assert getattr(bocu.robust.ambiguity, name).__module__ == module
 
 
 def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
@@ -347,7 +353,7 @@ def test_no_import_leads_nowhere(root):
 
 
 def test_definitions_that_were_written_down_are_taken_and_broken_ones_are_not(tmp_path):
-    from bocu.experiment.fingerprints.fingerprint import definitions, keep_definitions, kept_definitions
+    from bocu.sweep.experiment.fingerprints.fingerprint import definitions, keep_definitions, kept_definitions
 
     roots, file = ["bocu.core.randomness:Streams"], tmp_path / "code" / "hash.json"
     keep_definitions(file, roots)

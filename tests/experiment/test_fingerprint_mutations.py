@@ -15,11 +15,11 @@ import own_package
 import pytest
 from experiments import tiny
 
-from bocu.evaluation.scores import score
-from bocu.experiment.fingerprints.definition_links import bindings
-from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint
-from bocu.experiment.planning import make_plan
-from bocu.runs.execution import Block, execute
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.fingerprints.definition_links import bindings
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions, fingerprint
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 SOURCE = own_package.SOURCE
 GAMES = [

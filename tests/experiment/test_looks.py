@@ -7,9 +7,9 @@ import pytest
 
 from bocu.core.about import About, Colour, Look, read_look
 from bocu.core.errors import BocuError
-from bocu.experiment.branches import Component
-from bocu.experiment.looks import Named, abouts, algorithm_looks
-from bocu.experiment.registry import REGISTRY, find, registered
+from bocu.sweep.experiment.branches import Component
+from bocu.sweep.experiment.looks import Named, abouts, algorithm_looks
+from bocu.sweep.experiment.registry import REGISTRY, find, registered
 
 OWN = About("Mine", "of a user's own")
 

@@ -7,9 +7,9 @@ import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.paths import PARTIAL
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import refuse_to_shrink, write_record
+from bocu.sweep.experiment.paths import PARTIAL
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import refuse_to_shrink, write_record
 
 HEAVY = ("torch", "botorch", "gpytorch", "xarray", "pandas", "matplotlib", "numba", "cvxpy", "netCDF4")
 
@@ -177,7 +177,7 @@ def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, 
 
 def test_planning_imports_nothing_heavy(root):
     code = (
-        "import sys, yaml; from bocu.experiment.planning import make_plan\n"
+        "import sys, yaml; from bocu.sweep.experiment.planning import make_plan\n"
         "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
         "    plan = make_plan(yaml.safe_load(open(file)), [file])\n"
         "    for branch in plan.branches.values():\n"

@@ -5,8 +5,8 @@ import sys
 
 CODE = """
 import sys
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 for file in sys.argv[1:]:
     make_plan(read_experiment_file(file), [file])
 print([name for name in ("scipy", "pandas", "xarray", "torch", "cvxpy", "numba", "matplotlib") if name in sys.modules])

@@ -6,7 +6,7 @@ import pytest
 from experiments import tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,11 @@ import yaml
 from bocu.core import places
 from bocu.core.errors import BocuError
 from bocu.core.loading import load, refuse_unknown_classes
-from bocu.experiment import registry
-from bocu.experiment.planning import make_plan
-from bocu.experiment.plugins import lookup
-from bocu.experiment.registry import RegisteredClass, find
-from bocu.experiment.resources import estimate
+from bocu.sweep.experiment import registry
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.plugins import lookup
+from bocu.sweep.experiment.registry import RegisteredClass, find
+from bocu.sweep.experiment.resources import estimate
 
 OWN = Path(__file__).parents[1] / "own_plugins.py"
 
@@ -238,14 +238,14 @@ BREACHES = {
     "NoParameters": "Parameters: found None; allowed: a class that derives from bocu.core.parameters.Parameters",
     "OfOtherWorlds": "protocols: found 'genral'; did you mean 'general'?",
     "Half": "it has no ask, recommend, tell, which every algorithm has",
-    "Pursuing": "allowed: a class that derives from bocu.algorithms.base.AlgorithmParameters",
-    "function": "found a function that does not derive from bocu.algorithms.base.Algorithm",
-    "Stranger": "found a class that does not derive from bocu.algorithms.base.Algorithm",
+    "Pursuing": "allowed: a class that derives from bocu.learners.algorithms.base.AlgorithmParameters",
+    "function": "found a function that does not derive from bocu.learners.algorithms.base.Algorithm",
+    "Stranger": "found a class that does not derive from bocu.learners.algorithms.base.Algorithm",
     "Absent": "defines no 'Absent'",
 }
 BROKEN = """
-from bocu.algorithms.simple import Random
-from bocu.algorithms.base import Algorithm
+from bocu.learners.algorithms.simple import Random
+from bocu.learners.algorithms.base import Algorithm
 from bocu.core.about import About
 
 class NoAbout(Random):
@@ -349,12 +349,12 @@ WRONG = [
     ({"algorithms": ["no_such_package.some:Mine"]}, "no module 'no_such_package.some' on "),
     ({"algorithms": ["os:system"]}, "'os' is Python's own or a library"),
     ({"algorithms": [f"{'x' * 300}.py:Mine"]}, "File name too long"),
-    ({"algorithms": ["own.py:Median"]}, "does not derive from bocu.algorithms.base.Algorithm"),
+    ({"algorithms": ["own.py:Median"]}, "does not derive from bocu.learners.algorithms.base.Algorithm"),
     (
         {"algorithms": [{"name": "own.py:", "label": "own"}]},
         "allowed: a name, 'module:Class' or 'path/to/file.py:Class'",
     ),
-    ({"algorithms": ["bocu.algorithms.simple:Rundom"]}, "of bocu itself names are wanted"),
+    ({"algorithms": ["bocu.learners.algorithms.simple:Rundom"]}, "of bocu itself names are wanted"),
     (
         {"objectives": [{"name": "dro", "parameters": {"set": {"name": "own.py:Contamination", "share": -1}}}]},
         r"objectives\.0\.parameters\.set\.share: found -1; input should be greater than 0",
@@ -515,11 +515,11 @@ def test_a_package_is_fingerprinted_with_what_it_imports_of_its_own(folder, tmp_
     (site / "laboratory/__init__.py").write_text("")
     (site / "laboratory/numbers.py").write_text("def best():\n    return 0\n\n\ndef other():\n    return 0\n")
     (site / "laboratory/main.py").write_text(
-        "from bocu.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
+        "from bocu.learners.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
         "class Mine(Random):\n    def ask(self, round):\n        return best()\n"
     )
     (folder / "beside.py").write_text(
-        "from bocu.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
+        "from bocu.learners.algorithms.simple import Random\nfrom laboratory.numbers import best\n\n\n"
         "class Mine(Random):\n    def ask(self, round):\n        return best() + 0\n"
     )
     monkeypatch.syspath_prepend(str(site))

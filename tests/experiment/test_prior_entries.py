@@ -8,10 +8,10 @@ import pytest
 from experiments import tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.branches import ProblemPaths
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import estimate
+from bocu.sweep.experiment.branches import ProblemPaths
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import estimate
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = {"name": "gp-sample", "parameters": {"decision_points": [3, 3], "context_points": [2, 2]}}

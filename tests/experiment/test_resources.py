@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from experiments import ALGORITHMS, tiny
 
-from bocu.algorithms.base import Algorithm
-from bocu.algorithms.prior_confidence import ConfidenceParameters
-from bocu.algorithms.time_varying import PEGPUCB
-from bocu.ambiguity.rows import SolveCost
 from bocu.core.costs import Size, Work
-from bocu.experiment import resources
-from bocu.experiment.branches import Branch
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
+from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.prior_confidence import ConfidenceParameters
+from bocu.learners.algorithms.time_varying import PEGPUCB
 from bocu.problems.base import Problem
+from bocu.robust.ambiguity.rows import SolveCost
+from bocu.sweep.experiment import resources
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
 
 ROOT = Path(__file__).parents[2]
 
@@ -122,7 +122,7 @@ def test_requests_have_a_margin_and_grow_with_each_attempt():
 
 def test_estimating_imports_nothing_heavy():
     heavy = "('numpy', 'torch', 'xarray', 'pydantic')"
-    code = f"import sys, bocu.experiment.resources; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, bocu.sweep.experiment.resources; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

@@ -4,9 +4,9 @@ import pytest
 from bad_configurations import grid
 
 from bocu.core.errors import BocuError
+from bocu.core.io.yaml_files import parse_yaml
 from bocu.core.parameters import SUCCESSORS
-from bocu.experiment.planning import make_plan
-from bocu.io.yaml_files import parse_yaml
+from bocu.sweep.experiment.planning import make_plan
 
 
 def refused(**changes):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
 
 BASE: Mapping[str, Any] = {
     "name": "swept",

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from experiments import tiny
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.titles import in_words
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.titles import in_words
 
 TV, MMD = {"name": "tv", "radius": 0.1}, {"name": "mmd", "radius": 0.1}
 

@@ -7,7 +7,7 @@ import pytest
 import synthetic_cubes
 from experiments import run_all, tiny
 
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 from synthetic_cubes import ITERATIONS, SEEDS, constant_regret
 
 from bocu.core.errors import BocuError
-from bocu.figures.across_objectives import AcrossObjectives, AcrossObjectivesParameters
+from bocu.pages.figures.across_objectives import AcrossObjectives, AcrossObjectivesParameters
 
 AT = {"so": 0.5, "ro": 2.0}
 

@@ -4,11 +4,11 @@ import synthetic_cubes
 import synthetic_objectives
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.curves import medians as _medians
-from bocu.evaluation.curves import seconds_of_a_round
-from bocu.figures.base import save
-from bocu.figures.cost import Cost, CostParameters
-from bocu.report.pictures import pictures
+from bocu.pages.figures.base import save
+from bocu.pages.figures.cost import Cost, CostParameters
+from bocu.pages.report.pictures import pictures
+from bocu.sweep.evaluation.curves import medians as _medians
+from bocu.sweep.evaluation.curves import seconds_of_a_round
 
 
 def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.experiment.registry import registered
-from bocu.figures.base import Algorithms, Mention, Naming, PictureParameters, save
-from bocu.figures.regret import Regret, RegretParameters
-from bocu.figures.style import SIMULATED_MARK
+from bocu.core.style import SIMULATED_MARK
+from bocu.pages.figures.base import Algorithms, Mention, Naming, PictureParameters, save
+from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.sweep.experiment.registry import registered
 
 FROM_CUBE_ALONE = ["regret", "chosen-priors", "rejection-times"]
 
@@ -101,7 +101,7 @@ def test_a_missing_or_foreign_cube_is_named(tmp_path, cube_path):
 
 def test_planning_imports_no_drawing_library():
     code = (
-        "import sys; from bocu.experiment.registry import registered;"
+        "import sys; from bocu.sweep.experiment.registry import registered;"
         "[entry.load().Parameters for entry in registered('figure')];"
         "print([name for name in ('matplotlib', 'xarray', 'scipy', 'torch') if name in sys.modules])"
     )

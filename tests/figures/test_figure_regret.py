@@ -7,10 +7,10 @@ from scipy.stats import sem
 from scipy.stats import t as student
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
-from bocu.algorithms.time_varying import MaximumLikelihood
-from bocu.evaluation.curves import accumulate
-from bocu.figures import style
-from bocu.figures.regret import Curve, Regret, RegretParameters, apart
+from bocu.core import style
+from bocu.learners.algorithms.time_varying import MaximumLikelihood
+from bocu.pages.figures.regret import Curve, Regret, RegretParameters, apart
+from bocu.sweep.evaluation.curves import accumulate
 
 
 def drawn(path, **parameters):

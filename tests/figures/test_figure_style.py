@@ -5,8 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from bocu.core import style
 from bocu.core.about import Colour, Dash
-from bocu.figures import style
 
 
 def luminance(colour):

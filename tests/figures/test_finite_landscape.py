@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from experiments import tiny
 
-from bocu.experiment.planning import make_plan
-from bocu.figures.base import save
-from bocu.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
-from bocu.figures.style import SIMULATED_MARK
+from bocu.core.style import SIMULATED_MARK
+from bocu.pages.figures.base import save
+from bocu.pages.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
+from bocu.sweep.experiment.planning import make_plan
 
 BOTH = {"function-and-distributions": FunctionAndDistributions, "contour": Contour}
 
 
 def described(name, **parameters):
     """What the plan hands to a figure of a problem."""
-    from bocu.experiment.registry import find
+    from bocu.sweep.experiment.registry import find
 
     entry = find("problem", name)
     checked = entry.load().Parameters(**parameters)
@@ -95,9 +95,9 @@ def test_the_same_problem_gives_the_same_bytes(kind, tmp_path):
 
 
 def test_stand_ins_are_marked(root, tmp_path):
-    from bocu.data.catalogue import load_catalogue
-    from bocu.data.plant import prepare_plant
-    from bocu.data.simulated.plant import simulate
+    from bocu.problems.data.catalogue import load_catalogue
+    from bocu.problems.data.plant import prepare_plant
+    from bocu.problems.data.simulated.plant import simulate
 
     simulate("marchantia_leaf_area_svgp.npz", tmp_path / "marchantia_leaf_area_svgp.npz")
     origin = load_catalogue(root / "data/sources.yaml").origin("plant", "svgp", "simulate")

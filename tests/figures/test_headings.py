@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 import yaml
 
-from bocu.figures import style
-from bocu.figures.base import PictureParameters, said_only
-from bocu.figures.finish import finish
-from bocu.figures.wind_commitment import WindCommitmentFigure
+from bocu.core import style
+from bocu.pages.figures.base import PictureParameters, said_only
+from bocu.pages.figures.finish import finish
+from bocu.pages.figures.wind_commitment import WindCommitmentFigure
 
 SAY_WHAT_DIFFERS = {"regret", "robustness-curve", "price-of-robustness", "across-objectives"}
 """Figures whose own heading tells their parameters."""

@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 import synthetic_cubes
 
+from bocu.core import style
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
-from bocu.evaluation.digests import build_digest
-from bocu.experiment.registry import REGISTRY
-from bocu.figures import style
-from bocu.figures.base import draw_files, save
-from bocu.figures.finish import finish
-from bocu.figures.reading import results_at
-from bocu.report.pictures import picture
+from bocu.pages.figures.base import draw_files, save
+from bocu.pages.figures.finish import finish
+from bocu.pages.figures.reading import results_at
+from bocu.pages.report.pictures import picture
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.experiment.registry import REGISTRY
 
 NAMES = (
     "critical-difference",

@@ -5,10 +5,10 @@ import pytest
 import synthetic_cubes
 from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain, level
 
-from bocu.algorithms.thompson import ThompsonSampling
-from bocu.figures import style
-from bocu.figures.panels import POINTS, Panels, PanelsParameters
-from bocu.runs.status import MISSING
+from bocu.core import style
+from bocu.learners.algorithms.thompson import ThompsonSampling
+from bocu.pages.figures.panels import POINTS, Panels, PanelsParameters
+from bocu.sweep.runs.status import MISSING
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from io import BytesIO
 from fontTools.subset import Options
 from fontTools.ttLib import TTFont
 
-from bocu.figures import style
-from bocu.figures.base import Drawing, save
+from bocu.core import style
+from bocu.pages.figures.base import Drawing, save
 
 
 def test_letters_are_embedded_without_tables_that_shape_text(tmp_path):

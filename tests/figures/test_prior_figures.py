@@ -5,13 +5,13 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.prior_choices import trusted_shares
-from bocu.figures.priors import (
+from bocu.pages.figures.priors import (
     ChosenPriors,
     PriorsParameters,
     RejectionTimes,
 )
-from bocu.figures.reading import Cube, CubeBranch
+from bocu.pages.figures.reading import Cube, CubeBranch
+from bocu.sweep.evaluation.prior_choices import trusted_shares
 
 
 def chosen(path, **parameters):

@@ -11,15 +11,15 @@ import synthetic_cubes
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
-from bocu.evaluation.claims import read_claims
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.figures.base import save
-from bocu.figures.reading import problem_names, results_at
-from bocu.figures.region import OUTCOMES, Region, RegionParameters
-from bocu.report.answers import comparisons
-from bocu.report.pictures import picture
-from bocu.report.records import tables_of
+from bocu.pages.figures.base import save
+from bocu.pages.figures.reading import problem_names, results_at
+from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
+from bocu.pages.report.answers import comparisons
+from bocu.pages.report.pictures import picture
+from bocu.pages.report.records import tables_of
+from bocu.sweep.evaluation.claims import read_claims
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 CHECK = "final(pe-gp-ucb) < final(mle)"
 

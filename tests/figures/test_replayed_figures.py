@@ -9,15 +9,15 @@ import synthetic_cubes
 import synthetic_objectives
 from synthetic_objectives import cube as objectives_cube
 
-from bocu.evaluation.rejections import account
-from bocu.figures import style
-from bocu.figures.landscape import Landscape
-from bocu.figures.prior_means import PriorMeans
-from bocu.figures.reading import Cube
-from bocu.figures.realised import OneSeedParameters, arm_axis, paths_of
-from bocu.figures.rejection import Rejection, RejectionParameters
-from bocu.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
-from bocu.io.files import open_netcdf, read_netcdf
+from bocu.core import style
+from bocu.core.io.files import open_netcdf, read_netcdf
+from bocu.pages.figures.landscape import Landscape
+from bocu.pages.figures.prior_means import PriorMeans
+from bocu.pages.figures.reading import Cube
+from bocu.pages.figures.realised import OneSeedParameters, arm_axis, paths_of
+from bocu.pages.figures.rejection import Rejection, RejectionParameters
+from bocu.pages.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
+from bocu.sweep.evaluation.rejections import account
 
 
 def lines(axes):

@@ -9,13 +9,13 @@ import pytest
 import xarray as xr
 from experiments import run_all
 
-from bocu.ambiguity import TotalVariation
-from bocu.evaluation.robust_front import MARGIN, front_among, hypervolume
-from bocu.experiment.planning import make_plan
-from bocu.figures.robust_front import RobustFront, RobustFrontParameters
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.pages.figures.robust_front import RobustFront, RobustFrontParameters
+from bocu.pages.report.build import build
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
-from bocu.report.build import build
+from bocu.robust.ambiguity import TotalVariation
+from bocu.sweep.evaluation.robust_front import MARGIN, front_among, hypervolume
+from bocu.sweep.experiment.planning import make_plan
 
 TV = {"name": "tv", "radius": 0.5}
 

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.ambiguity import TotalVariation, worst_case
+from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
-from bocu.evaluation.law_paths import metrics_off_paths
-from bocu.evaluation.price_of_robustness import prices
-from bocu.experiment.planning import make_plan
-from bocu.figures.base import draw_files
-from bocu.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
-from bocu.figures.reading import results_at
-from bocu.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
-from bocu.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
-from bocu.io.files import read_netcdf
-from bocu.report.build import build
-from bocu.report.records import foremost
-from bocu.runs.seed_run import build_problem
+from bocu.pages.figures.base import draw_files
+from bocu.pages.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
+from bocu.pages.figures.reading import results_at
+from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
+from bocu.pages.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
+from bocu.pages.report.build import build
+from bocu.pages.report.records import foremost
+from bocu.robust.ambiguity import TotalVariation, worst_case
+from bocu.sweep.evaluation.law_paths import metrics_off_paths
+from bocu.sweep.evaluation.price_of_robustness import prices
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.seed_run import build_problem
 
 HIGH = {"name": "normal", "parameters": {"mean": 0.8, "std": 0.1}}
 GRID_PROBLEM = {

@@ -7,8 +7,8 @@ from matplotlib.colors import to_hex
 from synthetic_objectives import METRICS, cube, level
 
 from bocu.core.errors import BocuError
-from bocu.figures.base import save
-from bocu.figures.scoreboard import Scoreboard, ScoreboardParameters
+from bocu.pages.figures.base import save
+from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
 
 
 def many_seeds(data, times=8):

@@ -6,13 +6,13 @@ import pytest
 import xarray as xr
 from test_finite_landscape import described
 
-from bocu.ambiguity import KullbackLeibler, TotalVariation
 from bocu.core.errors import BocuError
-from bocu.evaluation.one_decision import objectives_of, reach
-from bocu.figures.reading import results_of
-from bocu.figures.results import Results
-from bocu.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
-from bocu.figures.worst_expectation import WorstExpectation
+from bocu.pages.figures.reading import results_of
+from bocu.pages.figures.results import Results
+from bocu.pages.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
+from bocu.pages.figures.worst_expectation import WorstExpectation
+from bocu.robust.ambiguity import KullbackLeibler, TotalVariation
+from bocu.sweep.evaluation.one_decision import objectives_of, reach
 
 PAYOFFS = np.array([1.0, 0.2, -0.6, 0.4, 0.9])
 REFERENCE = np.array([0.3, 0.25, 0.05, 0.2, 0.2])

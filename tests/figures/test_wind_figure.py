@@ -6,10 +6,10 @@ import wind_power
 import xarray as xr
 
 from bocu.core.errors import BocuError
-from bocu.figures.base import save
-from bocu.figures.reading import Cube
-from bocu.figures.style import SIMULATED_MARK
-from bocu.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
+from bocu.core.style import SIMULATED_MARK
+from bocu.pages.figures.base import save
+from bocu.pages.figures.reading import Cube
+from bocu.pages.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
 from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters
 
 HOURS = 12

@@ -5,10 +5,10 @@ import re
 import pytest
 import synthetic_cubes
 
-from bocu.evaluation.cubes import build_summary
-from bocu.evaluation.digests import build_digest
-from bocu.experiment.registry import find
-from bocu.figures.reading import results_at
+from bocu.pages.figures.reading import results_at
+from bocu.sweep.evaluation.cubes import build_summary
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.experiment.registry import find
 
 LABEL = "raw-label"
 

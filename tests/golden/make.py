@@ -97,8 +97,8 @@ def machine() -> dict[str, Any]:
     import importlib.metadata
     import platform
 
+    from bocu.core.io.provenance import cpu
     from bocu.core.numerics import kernel
-    from bocu.io.provenance import cpu
 
     versions = {package: importlib.metadata.version(package).partition("+")[0] for package in PACKAGES}
     return {"kernel": kernel(), "cpu": cpu(), "python": ".".join(platform.python_version_tuple()[:2]), **versions}

@@ -62,7 +62,7 @@ def farthest(model: Any, X_baseline: Any, reach: float = 1.0) -> Any:
 
 def robust(model: Any, contexts: Any, radius: float) -> Any:
     """This project's acquisition function over this project's set."""
-    from bocu.ambiguity import TotalVariation
     from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound
+    from bocu.robust.ambiguity import TotalVariation
 
     return RobustUpperConfidenceBound(model, RobustMeasure(TotalVariation(radius), n_w=len(contexts)), 2.0)

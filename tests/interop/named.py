@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.core.parameters import READING, Reading
+from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 
 
 def stated(model: Any, folder: Path = Path(__file__).parent) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import printed
 import pytest
 
-from bocu.ambiguity import TotalVariation
+from bocu.robust.ambiguity import TotalVariation
 
 PAGE = "docs/adapters.md"
 

@@ -12,15 +12,15 @@ import yaml
 from experiments import run_all, tiny
 from typer.testing import CliRunner
 
-from bocu.ambiguity import TotalVariation, worst_case
-from bocu.ambiguity.base import AmbiguitySet
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.evaluation.audits import Audit, read_audit
-from bocu.experiment.planning import make_plan
+from bocu.core.io.files import read_netcdf
 from bocu.interop.cvxpy.audit import audit
 from bocu.interop.cvxpy.witness import Witness
-from bocu.io.files import read_netcdf
-from bocu.report.build import build
+from bocu.pages.report.build import build
+from bocu.robust.ambiguity import TotalVariation, worst_case
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.sweep.evaluation.audits import Audit, read_audit
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness
 
 SMALL = {"decision_points": [3, 3], "context_points": [2, 3], "initial": 2}

@@ -15,15 +15,15 @@ import torch
 from continuous_games import after_design, announced, seed_run, specification
 from played import finished, numbers
 
-from bocu.algorithms.botorch_model import arguments_of
-from bocu.algorithms.signatures import arguments_written
 from bocu.core.errors import BocuError
+from bocu.core.io.files import canonical_json, read_netcdf
 from bocu.core.parameters import Reading, validate
 from bocu.core.places import import_place
-from bocu.experiment.planning import make_plan
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
-from bocu.io.files import canonical_json, read_netcdf
-from bocu.runs.execution import Block, execute
+from bocu.learners.algorithms.botorch_model import arguments_of
+from bocu.learners.algorithms.signatures import arguments_written
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 
 HERE = Path(__file__).parent
 SEARCH = {"raw": 16, "restarts": 2}
@@ -211,7 +211,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
 
 CHILD = """
 import json, sys
-from bocu.runs.execution import Block, execute
+from bocu.sweep.runs.execution import Block, execute
 
 def advance(rounds):
     if rounds == 1:
@@ -300,7 +300,7 @@ def test_planning_what_stands_on_botorch_imports_none_of_it():
         ],
     }
     code = (
-        "import json; from bocu.experiment.planning import make_plan; from bocu.experiment.resources import estimate\n"
+        "import json; from bocu.sweep.experiment.planning import make_plan; from bocu.sweep.experiment.resources import estimate\n"
         f"plan = make_plan(json.loads({json.dumps(json.dumps(config))}))\n"
         "for branch in plan.branches.values():\n"
         "    plan.parameters.run(branch, 0, 0)\n"
@@ -324,10 +324,10 @@ def test_jobs_of_other_algorithms_import_none_of_it(tmp_path, name):
     given = {"samples": 8, "infimum_points": 8} if name == "drbo-kde" else {}
     wanted = specification("gp-ucb" if name == "random" else name, iterations=1, search=SEARCH, **given)
     if name == "random":
-        wanted["algorithm"] = {"class": "bocu.algorithms.simple:Random", "parameters": {}}
+        wanted["algorithm"] = {"class": "bocu.learners.algorithms.simple:Random", "parameters": {}}
     code = (
         f"import sys, json; sys.path.insert(0, {str(HERE.parent)!r})\n"
-        "from bocu.runs.execution import Block, execute\n"
+        "from bocu.sweep.runs.execution import Block, execute\n"
         f"execute(Block(json.loads({json.dumps(canonical_json(wanted))}), {{}}, 'code'), "
         f"{str(tmp_path / 'run.nc')!r}, {str(tmp_path / 'c')!r})"
     )

@@ -11,18 +11,18 @@ from continuous_games import after_design, announced, seed_run, specification
 from named import stated
 from played import finished, numbers
 
-from bocu.acquisition.surfaces import surface
-from bocu.algorithms.botorch_model import BotorchModelParameters
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import find
 from bocu.interop.botorch.models import FactoryModel, moments
-from bocu.runs.seed_run import build_algorithm, build_problem
-from bocu.surrogates.continuous.model import Posterior
-from bocu.surrogates.continuous.structure import Hyperparameters, joint
+from bocu.learners.acquisition.surfaces import surface
+from bocu.learners.algorithms.botorch_model import BotorchModelParameters
+from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.seed_run import build_algorithm, build_problem
 
 HERE = Path(__file__).parent
 SEARCH = {"raw": 16, "restarts": 2}
@@ -214,7 +214,7 @@ def test_a_factory_of_one_s_own_is_known_by_its_code_and_not_by_its_place(tmp_pa
 
 
 def test_the_code_that_plays_models_is_a_root_of_the_runs_that_need_it_alone():
-    from bocu.experiment.fingerprints.fingerprint import definitions
+    from bocu.sweep.experiment.fingerprints.fingerprint import definitions
 
     def modules(model):
         algorithm = {"name": "gp-ucb", "parameters": {"model": model}}

@@ -8,7 +8,11 @@ from ambiguity.cases import KINDS, make_set, random_instance
 from experiments import run_all
 from own_constraints import near_in_each
 
-from bocu.ambiguity import (
+from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
+from bocu.core.loading import refuse_unknown_classes
+from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
+from bocu.robust.ambiguity import (
     AmbiguitySet,
     ConditionalValueAtRisk,
     KullbackLeibler,
@@ -19,14 +23,10 @@ from bocu.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.core.errors import BocuError
-from bocu.core.loading import refuse_unknown_classes
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import estimate
-from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
-from bocu.io.files import read_netcdf
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import estimate
 
 
 def near_by_kernel(q, reference, radius, contexts):

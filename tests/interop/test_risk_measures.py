@@ -19,11 +19,11 @@ from botorch.sampling import SobolQMCNormalSampler
 from gpytorch.distributions import MultivariateNormal
 from own_divergences import MODIFIED_CHI_SQUARED
 
-from bocu.ambiguity import AmbiguitySet, ConditionalValueAtRisk, KullbackLeibler, PhiDivergence, TotalVariation
 from bocu.core.errors import BocuError
 from bocu.interop.botorch import RobustMeasure, tail_level
 from bocu.interop.cvxpy import Intersection
-from bocu.objectives import UncertaintyObjective
+from bocu.robust.ambiguity import AmbiguitySet, ConditionalValueAtRisk, KullbackLeibler, PhiDivergence, TotalVariation
+from bocu.robust.objectives import UncertaintyObjective
 
 N_W = 6
 
@@ -276,7 +276,7 @@ def test_acquisitions_are_optimised_over_every_set(acquisition: type, kind: str)
 def test_nothing_is_imported_before_it_is_asked_for() -> None:
     code = (
         "import sys, bocu, bocu.interop.botorch as bridge\n"
-        "import bocu.experiment.planning, bocu.commands.main\n"
+        "import bocu.sweep.experiment.planning, bocu.commands.main\n"
         "assert 'RobustMeasure' in dir(bridge)\n"
         "assert not {'botorch', 'gpytorch', 'torch'} & set(sys.modules)\n"
         "bridge.RobustMeasure\n"

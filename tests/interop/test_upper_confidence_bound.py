@@ -10,10 +10,10 @@ from botorch.models.transforms.input import AppendFeatures
 from botorch.models.transforms.outcome import Standardize
 from botorch.optim import optimize_acqf
 
-from bocu.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram
 from bocu.core.errors import BocuError
 from bocu.interop.botorch import RobustMeasure, RobustUpperConfidenceBound
-from bocu.objectives import UncertaintyObjective
+from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram
+from bocu.robust.objectives import UncertaintyObjective
 
 CONTEXTS = torch.linspace(0.0, 1.0, 9, dtype=torch.float64)[:, None]
 BOUNDS = torch.tensor([[0.0], [1.0]], dtype=torch.float64)

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from bocu.core.errors import BocuError
-from bocu.io.files import atomic_path, canonical_json, read_netcdf, write_netcdf, write_text
+from bocu.core.io.files import atomic_path, canonical_json, read_netcdf, write_netcdf, write_text
 
 
 def dataset() -> xr.Dataset:
@@ -95,7 +95,7 @@ NO_ROOM = """
 import resource, sys
 import numpy as np, xarray as xr
 from bocu.core.errors import BocuError
-from bocu.io.files import write_netcdf
+from bocu.core.io.files import write_netcdf
 numbers = np.random.default_rng(0).random(50_000)
 data = xr.Dataset({"a": ("x", numbers, {"long_name": "a", "units": "1"})})
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))

@@ -1,8 +1,8 @@
-"""`bocu.io.hashes`: the one hash of a file."""
+"""`bocu.core.io.hashes`: the one hash of a file."""
 
 import pytest
 
-from bocu.io.hashes import hash_files, sha256
+from bocu.core.io.hashes import hash_files, sha256
 
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
 

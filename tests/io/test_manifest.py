@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from bocu.core.errors import BrokenFileError
-from bocu.io.files import atomic_path, read_text, write_json, write_text
-from bocu.io.lineage import making, writing
-from bocu.io.manifest import checked, digest_file, edit_of, edited, recorded, refuse_edited
+from bocu.core.io.files import atomic_path, read_text, write_json, write_text
+from bocu.core.io.lineage import making, writing
+from bocu.core.io.manifest import checked, digest_file, edit_of, edited, recorded, refuse_edited
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_whoever_is_killed_leaves_no_record_that_accuses(product, monkeypatch):
     def killed(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bocu.io.files.record_digest", killed)
+    monkeypatch.setattr("bocu.core.io.files.record_digest", killed)
     with pytest.raises(KeyboardInterrupt):
         write_json(product, {"regret": 2.0})
     assert json.loads(product.read_text()) == {"regret": 2.0}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bocu.io.provenance import COLLECTED, collected
+from bocu.core.io.provenance import COLLECTED, collected
 
 
 def git(folder, *words):
@@ -31,7 +31,7 @@ def commit_of(root, tmp_path):
         git(tmp_path, "tag", "--annotate", "v1", "--message", "a version")
 
         def commit():
-            code = "from bocu.io.provenance import commit; print(commit())"
+            code = "from bocu.core.io.provenance import commit; print(commit())"
             environment = {**os.environ, "PYTHONPATH": str(tmp_path / folder), "GIT_DIR": str(root / ".git")}
             done = subprocess.run([sys.executable, "-Bc", code], env=environment, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
@@ -46,7 +46,7 @@ def test_it_is_the_clones_with_a_mark_where_files_differ(commit_of, tmp_path):
     commit = commit_of("src")
     head = git(tmp_path, "rev-parse", "HEAD")
     assert commit() == head
-    (tmp_path / "src/bocu/io/__init__.py").write_text("# edited\n")
+    (tmp_path / "src/bocu/core/io/__init__.py").write_text("# edited\n")
     assert commit() == f"{head}-dirty"
 
 

@@ -3,8 +3,8 @@ import pytest
 import xarray as xr
 
 from bocu.core.errors import BrokenFileError
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.io.seals import SEAL, seal
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.io.seals import SEAL, seal
 
 NAMED = {"long_name": "x", "units": "1"}
 

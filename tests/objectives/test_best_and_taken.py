@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.ambiguity.mmd.gram import squared_exponential_gram
-from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from bocu.ambiguity.total_variation import TotalVariation
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram
+from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from bocu.robust.ambiguity.total_variation import TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 N = 30
 CONTEXTS = np.linspace(0.0, 1.0, N)[:, None]

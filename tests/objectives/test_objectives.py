@@ -6,11 +6,11 @@ from ambiguity.cases import KINDS, PHI_KINDS, make_set, random_instance
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
-from bocu.contexts.estimates import product_grid
 from bocu.core.errors import BocuError
 from bocu.core.ties import first_best
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation, squared_exponential_gram, worst_case
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 few = settings(max_examples=20)
 

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from ambiguity.cases import CONVEX, make_set
 
-from bocu.ambiguity import (
+from bocu.core.errors import BocuError
+from bocu.core.parameters import validate
+from bocu.core.rounds import Situation
+from bocu.robust.ambiguity import (
     ModifiedChiSquared,
     SetParameters,
     TotalVariation,
@@ -12,13 +15,10 @@ from bocu.ambiguity import (
     mmd_radius,
     sensitivity,
 )
-from bocu.core.errors import BocuError
-from bocu.core.parameters import validate
-from bocu.core.rounds import Situation
-from bocu.experiment.registry import registered
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.stated import General, WorstCaseSensitivity
-from bocu.runs.protocol import Announcer
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.stated import General, WorstCaseSensitivity
+from bocu.sweep.experiment.registry import registered
+from bocu.sweep.runs.protocol import Announcer
 
 POINTS = np.linspace(0.0, 1.0, 5)[:, None]
 UNIFORM = np.full(5, 0.2)

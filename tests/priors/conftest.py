@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bocu.data.intel import intel_dataset
-from bocu.io.files import write_netcdf
+from bocu.core.io.files import write_netcdf
+from bocu.problems.data.intel import intel_dataset
 
 MINUTES = 60
 STEPS = 24

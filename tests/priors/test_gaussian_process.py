@@ -8,12 +8,12 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.kernels import KERNELS
-from bocu.data.means import Mean, mean_dataset
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.priors.gaussian_process import best_maximum, fit_prior, thinned
-from bocu.priors.observations import TrainingRows, prepared_rows, shares
-from bocu.priors.statements import Scenario
+from bocu.problems.data.means import Mean, mean_dataset
+from bocu.problems.priors.gaussian_process import best_maximum, fit_prior, thinned
+from bocu.problems.priors.observations import TrainingRows, prepared_rows, shares
+from bocu.problems.priors.statements import Scenario
 
 COUNT = 25
 NAMES = ("a", "b")
@@ -138,7 +138,7 @@ def specification(**changes):
         "noise": None,
         "points": 400,
         "starts": 2,
-        "read": "bocu.priors.observations:prepared_rows",
+        "read": "bocu.problems.priors.observations:prepared_rows",
         "inputs": ["b", "a"],
         "rows": None,
     }

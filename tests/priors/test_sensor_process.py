@@ -1,4 +1,4 @@
-"""`bocu.priors.sensor_process`: a day in, a prior over positions and time out, and back."""
+"""`bocu.problems.priors.sensor_process`: a day in, a prior over positions and time out, and back."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,10 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from bocu.core.errors import BocuError
-from bocu.data.intel import load_days
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.priors.sensor_process import fit_prior
-from bocu.priors.stored import read_prior
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.problems.data.intel import load_days
+from bocu.problems.priors.sensor_process import fit_prior
+from bocu.problems.priors.stored import read_prior
 
 COMPLETE = np.array([1, 2, 4, 5])
 PLACES = np.array([0.0, 1.0, 3.0, 4.0]) / 4.0

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bocu.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate, distances_of_estimates
-from bocu.contexts.estimates import KernelDensity
-from bocu.contexts.laws import (
+from bocu.core.errors import BocuError
+from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate, distances_of_estimates
+from bocu.robust.contexts.estimates import KernelDensity
+from bocu.robust.contexts.laws import (
     BurrXII,
     Cauchy,
     ContextLaw,
@@ -20,7 +21,6 @@ from bocu.contexts.laws import (
     complicated,
     uniform,
 )
-from bocu.core.errors import BocuError
 
 ORACLES = [
     (Gaussian(0.4, 0.2), stats.norm(0.4, 0.2)),

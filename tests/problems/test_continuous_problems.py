@@ -7,11 +7,11 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.evaluation.scores import score
-from bocu.experiment.registry import find
 from bocu.problems.continuous import Ackley, Hartmann
 from bocu.problems.optima import expected_payoff
-from bocu.runs.execution import Block, execute
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.execution import Block, execute
 
 CLOSED_FORMS = ["ackley", "ackley-2-4", "modified-branin", "hartmann-6", "complicated-hartmann", "newsvendor"]
 
@@ -26,7 +26,7 @@ def specification(name="newsvendor", iterations=5, **parameters):
         "schema": 1,
         "problem": {"class": find("problem", name).target, "parameters": parameters},
         "objective": None,
-        "algorithm": {"class": "bocu.algorithms.simple:Random", "parameters": {}},
+        "algorithm": {"class": "bocu.learners.algorithms.simple:Random", "parameters": {}},
         "iterations": iterations,
         "threads": 1,
     }
@@ -67,7 +67,7 @@ def test_contexts_of_a_seed_are_the_same_whatever_is_decided():
 def test_regret_is_against_the_optimum_of_the_expectation(tmp_path):
     branch = specification()
     execute(Block({**branch, "seeds": [0, 1]}, {}, "0"), tmp_path / "run.nc", tmp_path / "checkpoints")
-    metrics = [{"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
+    metrics = [{"label": "so", "class": "bocu.sweep.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
     score([tmp_path / "run.nc"], {}, branch, metrics, tmp_path / "score.nc")
     run, scores = xr.load_dataset(tmp_path / "run.nc"), xr.load_dataset(tmp_path / "score.nc")
     assert scores["iteration"].values.tolist() == list(range(-9, 6))

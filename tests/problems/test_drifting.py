@@ -4,16 +4,16 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bocu.ambiguity import TotalVariation
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
-from bocu.evaluation.metrics import ObjectiveMetric
-from bocu.experiment.registry import find, registered
-from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.drifting import DriftingParameters, DriftingSample
-from bocu.runs.seed_run import SeedRun
+from bocu.robust.ambiguity import TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.evaluation.metrics import ObjectiveMetric
+from bocu.sweep.experiment.registry import find, registered
+from bocu.sweep.runs.seed_run import SeedRun
 
 SMALL = {"decision_points": [6], "context_points": [4], "noise": 0.1, "lengthscale": 0.3, "initial": 2}
 RULES = ["pe-gp-ucb", "mle", "fully-bayesian", "regret-balancing", "oracle"]

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from bocu.contexts.laws import ContextLaw, Gaussian, Uniform, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule, sobol_rule
 from bocu.problems.functions import FUNCTIONS
 from bocu.problems.optima import EXPECTATIONS, expectation_named, expected_payoff, optimum_of, search, stored_optimum
 from bocu.problems.stored_optima import STORED
+from bocu.robust.contexts.laws import ContextLaw, Gaussian, Uniform, clipped_normal, complicated, uniform
 
 CLOSED = [name for name, setting in EXPECTATIONS.items() if setting.function is not None]
 # Newsvendor's kink falls inside a panel: its expectation by quadrature is wavy.

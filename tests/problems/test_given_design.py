@@ -8,11 +8,11 @@ from played import finished, numbers
 
 from bocu.core.domains import FiniteDomain, unit_cube
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import copy_design
 from bocu.problems.given_design import GivenDesign, read_design, write_design
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import copy_design
 from bocu.sweep.pruning import leftovers
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.sweep.staleness import Staleness
 
 TEXT = "seed,decision_1,context_1\n3,0.25,0.5\n3,1,0\n4,0.75,0.5\n4,0,1\n"

@@ -5,8 +5,8 @@ import pytest
 
 from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
+from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.gp_sample import GPSample, GPSampleParameters, interpolated_draw
-from bocu.surrogates.grid import GridPrior
 
 SMALL = {"decision_points": [5, 4], "context_points": [3, 2], "prior_points": 40}
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.contexts.estimates import around_mean
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, bump_payoffs
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.robust.contexts.estimates import around_mean
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 SEPARATION = 0.08  # payoff; function a spans 3.9, the noise is 0.03
 SPREADS = ("sd", "variance")

@@ -5,11 +5,11 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import write_netcdf
 from bocu.core.kernels import Matern52
-from bocu.data.catalogue import load_catalogue
-from bocu.data.means import Mean, mean_dataset
-from bocu.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
-from bocu.io.files import write_netcdf
+from bocu.problems.data.catalogue import load_catalogue
+from bocu.problems.data.means import Mean, mean_dataset
+from bocu.problems.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
 from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule
 from bocu.problems.optima import EXPECTATIONS, expected_payoff, stored_optimum
 from bocu.problems.portfolio import PortfolioPayoff

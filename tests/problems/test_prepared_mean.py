@@ -5,19 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocu.ambiguity import TotalVariation
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.data.catalogue import Catalogue, load_catalogue
-from bocu.data.infection import prepare_infection
-from bocu.data.means import load_mean
-from bocu.data.plant import prepare_plant
-from bocu.experiment.branches import ProblemPaths
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.problems.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.infection import prepare_infection
+from bocu.problems.data.means import load_mean
+from bocu.problems.data.plant import prepare_plant
 from bocu.problems.infection import Infection, InfectionParameters
 from bocu.problems.plant import Plant, PlantParameters
 from bocu.problems.portfolio_table import PortfolioTableParameters
 from bocu.problems.prepared_mean import PreparedMeanParameters
+from bocu.robust.ambiguity import TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.branches import ProblemPaths
 
 
 @pytest.fixture(scope="module")

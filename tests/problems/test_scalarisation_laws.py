@@ -5,8 +5,8 @@ import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.experiment.planning import make_plan
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
+from bocu.sweep.experiment.planning import make_plan
 
 
 def weights(**stated):

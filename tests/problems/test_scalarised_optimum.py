@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from bocu.ambiguity import ModifiedChiSquared, TotalVariation
 from bocu.core.errors import BocuError
-from bocu.objectives.functions import UncertaintyObjective
 from bocu.problems.scalarised import (
     ScalarisedAckley,
     ScalarisedModifiedBranin,
@@ -14,6 +12,8 @@ from bocu.problems.scalarised import (
     TwoOutputsParameters,
 )
 from bocu.problems.scalarised_optimum import ScalarisedSearch, scalarise, weight_net
+from bocu.robust.ambiguity import ModifiedChiSquared, TotalVariation
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 WEIGHTS = np.array([[0.02, 0.98], [0.31, 0.69], [0.5, 0.5], [0.77, 0.23]])
 

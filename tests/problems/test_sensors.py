@@ -10,20 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bocu.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
 from bocu.core.errors import BocuError
+from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.data.catalogue import Catalogue, load_catalogue
-from bocu.data.intel import intel_dataset
-from bocu.data.intel_matrices import prepare_matrices
-from bocu.experiment.branches import ProblemPaths
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import find
-from bocu.io.files import canonical_json, read_netcdf, write_netcdf
-from bocu.priors.fit import fit_prior
+from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
 from bocu.problems.base import Realisation
+from bocu.problems.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.intel import intel_dataset
+from bocu.problems.data.intel_matrices import prepare_matrices
+from bocu.problems.priors.fit import fit_prior
 from bocu.problems.sensors import LogSettings, MatricesSettings, Sensors, SensorsParameters
+from bocu.sweep.experiment.branches import ProblemPaths
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import find
 
 MATRICES = ("intelTemperatureTrain.csv", "intelTemperatureTest.csv")
 

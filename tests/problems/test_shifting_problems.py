@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.contexts.estimates import draw
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core import places
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Situation
-from bocu.evaluation.discretised import on_cells
-from bocu.evaluation.opening import open_cube
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import find
 from bocu.problems.continuous import Ackley, Newsvendor
 from bocu.problems.optima import EXPECTATIONS, optima_along, search
 from bocu.problems.scalarised import ScalarisedNewsvendor
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.records import read_runs
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.robust.contexts.estimates import draw
+from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.sweep.evaluation.discretised import on_cells
+from bocu.sweep.evaluation.opening import open_cube
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.records import read_runs
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing import check_problem
 from bocu.testing.games import run_specification, stated
 
@@ -203,7 +203,7 @@ def entry(name="newsvendor", label=None, **parameters):
             entry("hartmann-3", protocol="simulator", reference={"name": "empirical"}),
             "an estimate says nothing of the truth",
         ),
-        (entry("hartmann-3", shift="own.py:Median"), "does not derive from bocu.contexts.shifts.Shift"),
+        (entry("hartmann-3", shift="own.py:Median"), "does not derive from bocu.robust.contexts.shifts.Shift"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_is_one_line(folder, problem, line):
@@ -223,7 +223,7 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     )  # fmt: skip
     mine = next(branch for branch in plan.branches.values() if branch.problem.label == "mine")
     assert any(root.endswith("own.py:Alternating") for root in mine.roots)
-    assert "bocu.contexts.stated_laws:NormalLaw" in mine.roots
+    assert "bocu.robust.contexts.stated_laws:NormalLaw" in mine.roots
     assert any((entry.kind, name) == ("shift", "Alternating") for name, entry in plan.outside())
     run_all(plan)
     files = {branch.problem.label: plan.products.runs(branch)[0] for branch in plan.branches.values()}

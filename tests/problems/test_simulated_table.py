@@ -5,15 +5,15 @@ import pytest
 import xarray as xr
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import write_netcdf
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.evaluation.worst_share import WorstShare, WorstShareParameters
-from bocu.io.files import write_netcdf
-from bocu.priors.observations import table_rows
-from bocu.priors.statements import Period, Scenario
 from bocu.problems.irrigation import Irrigation, IrrigationParameters
+from bocu.problems.priors.observations import table_rows
+from bocu.problems.priors.statements import Period, Scenario
 from bocu.problems.wake_steering import WakeSteering, WakeSteeringParameters
-from bocu.runs.protocol import PROTOCOLS
+from bocu.sweep.evaluation.worst_share import WorstShare, WorstShareParameters
+from bocu.sweep.runs.protocol import PROTOCOLS
 
 SAID = {"long_name": "anything", "units": "1"}
 LAWS = ("observed", "historical", "ssp585-2040-59", "ssp585-2080-99")

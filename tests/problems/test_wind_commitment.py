@@ -7,16 +7,12 @@ import pytest
 import wind_power
 import xarray as xr
 
-from bocu.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
-from bocu.data.catalogue import load_catalogue
-from bocu.data.wind import prepare_wind
-from bocu.experiment.branches import ProblemPaths
-from bocu.experiment.registry import find
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.priors.statements import Period
+from bocu.problems.data.catalogue import load_catalogue
+from bocu.problems.data.wind import prepare_wind
+from bocu.problems.priors.statements import Period
 from bocu.problems.wind_commitment import (
     WindCommitment,
     WindCommitmentParameters,
@@ -24,8 +20,12 @@ from bocu.problems.wind_commitment import (
     logged_hours,
     revenue,
 )
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.seed_run import SeedRun, build_algorithm
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.experiment.branches import ProblemPaths
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.seed_run import SeedRun, build_algorithm
 
 MISSING = (700, 701, 745, 746, 747)  # 744 is the first hour that is played
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import synthetic_cubes
 
-from bocu.evaluation.cubes import build_summary
-from bocu.figures.base import save
-from bocu.figures.priors import PriorsParameters, RejectionTimes
-from bocu.figures.regret import Regret, RegretParameters
-from bocu.report.build import build
+from bocu.pages.figures.base import save
+from bocu.pages.figures.priors import PriorsParameters, RejectionTimes
+from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.pages.report.build import build
+from bocu.sweep.evaluation.cubes import build_summary
 
 EXPERIMENT = {
     "name": "synthetic",

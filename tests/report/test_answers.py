@@ -3,11 +3,11 @@
 import pytest
 import synthetic_cubes
 
-from bocu.evaluation.standings import Standings
-from bocu.figures.reading import results_at
-from bocu.report import records
-from bocu.report.answers import Comparison, answers, comparisons
-from bocu.report.records import Spent
+from bocu.pages.figures.reading import results_at
+from bocu.pages.report import records
+from bocu.pages.report.answers import Comparison, answers, comparisons
+from bocu.pages.report.records import Spent
+from bocu.sweep.evaluation.standings import Standings
 
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
 

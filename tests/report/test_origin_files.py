@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bocu.experiment.record import trial_of
-from bocu.figures.results import CubeBranch
-from bocu.report.origin_files import OriginFiles
+from bocu.pages.figures.results import CubeBranch
+from bocu.sweep.experiment.record import trial_of
+from bocu.sweep.origin_files import OriginFiles
 
 SETTINGS = {"iterations": 30, "seeds": {"count": "6", "first": "0"}, "mirror": "/elsewhere", "threads": 2}
 

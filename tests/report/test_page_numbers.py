@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 import synthetic_pages
 
+from bocu.core import style
 from bocu.core.about import Look
-from bocu.evaluation.curves import TRACED
-from bocu.evaluation.standings import VERDICTS
-from bocu.figures import style
-from bocu.figures.reading import results_at
-from bocu.report.build import build, build_page, table_files
-from bocu.report.embedded import (
+from bocu.pages.figures.reading import results_at
+from bocu.pages.report.build import build, build_page, table_files
+from bocu.pages.report.embedded import (
     BYTES_OF_SEEDS,
     LEAST_SEEDS_SHOWN,
     MOST_SEEDS_SHOWN,
@@ -26,7 +24,9 @@ from bocu.report.embedded import (
     seeds_shown,
     unpacked,
 )
-from bocu.report.tables import probability
+from bocu.pages.report.tables import probability
+from bocu.sweep.evaluation.curves import TRACED
+from bocu.sweep.evaluation.standings import VERDICTS
 
 PROBLEMS = {"wells": {}, "dunes": {"missing": [("mle", seed) for seed in range(6)]}}
 

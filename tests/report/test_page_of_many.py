@@ -5,16 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from bocu.io.pages import page_template
-from bocu.report.build import some
-from bocu.report.claims import tally
-from bocu.report.tables import number, scored
+from bocu.core.io.pages import page_template
+from bocu.pages.report.build import some
+from bocu.pages.report.claims import tally
+from bocu.pages.report.tables import number, scored
 
 
 @pytest.mark.parametrize(("count", "folded"), [(8, False), (9, True)])
 def test_long_lists_of_findings_are_folded(count, folded):
     sentences = [(f"well-{place}", f"<b> leads in {place}") for place in range(count)]
-    shown = str(page_template("bocu.report", "parts.html.jinja").module.listed(sentences))
+    shown = str(page_template("bocu.pages.report", "parts.html.jinja").module.listed(sentences))
     assert re.findall(r"<li data-problem=\"(.*?)\">(.*?)</li>", shown) == [
         (problem, sentence.replace("<b>", "&lt;b&gt;")) for problem, sentence in sentences
     ]

@@ -5,13 +5,13 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.loading import load
-from bocu.evaluation.across_problems import surviving_ranking
-from bocu.evaluation.claims.reduced import read_reduced, reduce_results
-from bocu.evaluation.digests import build_digest
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import REGISTRY
-from bocu.figures.scoreboard import ScoreboardParameters
-from bocu.report.published import PublishedNumbers, marks, scale_of
+from bocu.pages.figures.scoreboard import ScoreboardParameters
+from bocu.pages.report.published import PublishedNumbers, marks, scale_of
+from bocu.sweep.evaluation.across_problems import surviving_ranking
+from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import REGISTRY
 
 PROBLEMS = [f"p-{place}" for place in range(6)]
 SEEDS = 12
@@ -131,7 +131,7 @@ def test_panels_are_means_and_errors_and_say_what_is_not_there(published, number
 
 
 def measure(algorithm, metric):
-    from bocu.evaluation.claims.expressions import Measure, Scope
+    from bocu.sweep.evaluation.claims.expressions import Measure, Scope
 
     return Measure("final", algorithm), Scope("p-1", metric)
 

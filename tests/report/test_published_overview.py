@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from bocu.evaluation.across_problems import surviving_ranking
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.report.overview import overview
-from bocu.report.published import PublishedNumbers
+from bocu.pages.report.overview import overview
+from bocu.pages.report.published import PublishedNumbers
+from bocu.sweep.evaluation.across_problems import surviving_ranking
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 GRIDS = ("gp-sample", "hartmann-3", "kirschner-a", "kirschner-b", "kirschner-a-data", "satisficing")
 METHODS = ("random", "ucb-so", "ucb-ro", "constant")

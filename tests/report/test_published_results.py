@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 
 from bocu.core.parameters import Reading, validate
-from bocu.evaluation.claims.reduced import read_reduced
-from bocu.evaluation.regions import region
-from bocu.experiment.configuration import read_experiment_file
-from bocu.figures.region import RegionParameters
-from bocu.report.claims_page import BEGIN, END, StandingCubes, judge, section
+from bocu.pages.figures.region import RegionParameters
+from bocu.pages.report.claims_page import BEGIN, END, StandingCubes, judge, section
+from bocu.sweep.evaluation.claims.reduced import read_reduced
+from bocu.sweep.evaluation.regions import region
+from bocu.sweep.experiment.configuration import read_experiment_file
 
 EACH, ALL = 500_000, 4_000_000
 """Bytes; a file of many problems may take 15,000 for each of them."""

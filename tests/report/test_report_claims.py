@@ -8,10 +8,10 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.claims.model import Claim, read_claims
-from bocu.evaluation.claims.records import read_verdicts, write_verdicts
-from bocu.report.claims import measured, numbers, opening
-from bocu.report.claims_page import BEGIN, END, StandingCubes, judge, section, write_section
+from bocu.pages.report.claims import measured, numbers, opening
+from bocu.pages.report.claims_page import BEGIN, END, StandingCubes, judge, section, write_section
+from bocu.sweep.evaluation.claims.model import Claim, read_claims
+from bocu.sweep.evaluation.claims.records import read_verdicts, write_verdicts
 
 CLAIMS = [
     {"id": "few", "statement": "Random is <worst>.", "paper": "ziomek2025", "where": "figure 2", "figure": "regret"},

@@ -9,7 +9,7 @@ import synthetic_cubes
 from synthetic_cubes import SIMULATED
 
 from bocu.core.errors import BocuError
-from bocu.report.build import build
+from bocu.pages.report.build import build
 
 
 def test_the_page_is_well_formed_and_its_ids_are_unique(site):
@@ -44,7 +44,7 @@ def test_pictures_are_embedded_described_and_linked_beside(site):
 
 
 def test_a_heavy_picture_stands_there_as_dots(site, monkeypatch):
-    monkeypatch.setattr("bocu.report.pictures.HEAVIEST_SVG", 10)
+    monkeypatch.setattr("bocu.pages.report.pictures.HEAVIEST_SVG", 10)
     assert all(picture["src"].startswith("data:image/png;base64,iVBOR") for picture in site.rebuild().all("img"))
     monkeypatch.undo()
     site.rebuild()

@@ -12,11 +12,11 @@ from experiments import tiny
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.paired_means import paired_means
-from bocu.experiment.planning import make_plan
-from bocu.figures.scoreboard import Scoreboard
-from bocu.figures.summary import Summary
-from bocu.report.build import table_files
+from bocu.pages.figures.scoreboard import Scoreboard
+from bocu.pages.figures.summary import Summary
+from bocu.pages.report.build import table_files
+from bocu.sweep.evaluation.paired_means import paired_means
+from bocu.sweep.experiment.planning import make_plan
 
 DRAWS = np.random.default_rng(2).normal(scale=0.4, size=(len(ALGORITHMS), 40))
 

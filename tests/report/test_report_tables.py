@@ -11,9 +11,9 @@ import synthetic_objectives
 from scipy import stats
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
-from bocu.report import tables
-from bocu.report.build import COLUMNS, table_files
-from bocu.report.records import seed_ranges
+from bocu.pages.report import tables
+from bocu.pages.report.build import COLUMNS, table_files
+from bocu.pages.report.records import seed_ranges
 
 
 def totals(algorithm, metric="so", seeds=range(SEEDS)):

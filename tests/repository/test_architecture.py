@@ -40,4 +40,4 @@ def test_what_the_page_names_is_there(root: Path, page: str) -> None:
         for part in rest:
             found = getattr(found, part)
     for file in re.findall(r"`([\w/]+\.(?:py|smk))`", page):
-        assert any((root / place / file).is_file() for place in ("", "src/bocu", "src/bocu/ambiguity")), file
+        assert any((root / place / file).is_file() for place in ("", "src/bocu", "src/bocu/robust/ambiguity")), file

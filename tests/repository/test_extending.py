@@ -79,7 +79,7 @@ def test_what_the_page_says_works_as_it_stands(root, copy):
         else:
             assert not (copy / file).exists(), file
             (copy / file).write_text(text)
-    assert f"{copy}/src/bocu/algorithms/epsilon_greedy.py" in printed
+    assert f"{copy}/src/bocu/learners/algorithms/epsilon_greedy.py" in printed
     results = copy / "results/own"
     runs = {str(path.relative_to(results / "runs").parent) for path in (results / "runs").rglob("*.nc")}
     assert runs == {

@@ -6,9 +6,9 @@ import yaml
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
-from bocu.figures import style
+from bocu.core import style
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
 
 OF_OTHER_EXPERIMENTS = {"region", "density-estimates"}
 

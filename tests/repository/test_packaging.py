@@ -116,7 +116,7 @@ def test_no_machine_path_or_registry_host_is_in_the_project(root):
 
 
 def test_the_citation_names_every_paper_as_reports_do(root):
-    from bocu.experiment.papers import known_papers
+    from bocu.sweep.experiment.papers import known_papers
 
     citation = yaml.safe_load((root / "CITATION.cff").read_text())
     cited = {}

@@ -10,12 +10,12 @@ import pytest
 import synthetic_cubes
 
 import bocu
-from bocu.algorithms.base import Algorithm
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.evaluation.cubes import build_summary
-from bocu.experiment.registry import REGISTRY
-from bocu.figures import reading as figures
-from bocu.io.provenance import SCHEMA_VERSION
+from bocu.core.io.provenance import SCHEMA_VERSION
+from bocu.learners.algorithms.base import Algorithm
+from bocu.pages.figures import reading as figures
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.sweep.evaluation.cubes import build_summary
+from bocu.sweep.experiment.registry import REGISTRY
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
 def test_every_set_of_the_library_is_public():
     sets = {
         name
-        for name in dir(importlib.import_module("bocu.ambiguity"))
-        if isinstance(kind := getattr(importlib.import_module("bocu.ambiguity"), name), type)
+        for name in dir(importlib.import_module("bocu.robust.ambiguity"))
+        if isinstance(kind := getattr(importlib.import_module("bocu.robust.ambiguity"), name), type)
         and issubclass(kind, AmbiguitySet)
     }
     assert sets - set(bocu.__all__) == set()

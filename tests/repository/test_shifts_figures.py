@@ -2,7 +2,7 @@
 
 import yaml
 
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 
 
 def test_references_are_drawn_with_who_guards_against_them(root):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.registry import registered
 
 SECTIONS = ("start", "guides", "results", "reference", "internals")
 

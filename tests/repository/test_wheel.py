@@ -52,12 +52,12 @@ def test_it_holds_types_tables_and_pages(wheel):
     assert names >= {
         "bocu/py.typed",
         "bocu/commands/templates/algorithm.py.jinja",
-        "bocu/data/sources.yaml",
-        "bocu/data/shipped/plant/LICENSE",
-        "bocu/data/shipped/plant/raw/marchantia_leaf_area_svgp.npz.sha256",
-        "bocu/experiment/papers.yaml",
-        "bocu/report/script/page.js",
-        "bocu/report/style.css",
+        "bocu/problems/data/sources.yaml",
+        "bocu/problems/data/shipped/plant/LICENSE",
+        "bocu/problems/data/shipped/plant/raw/marchantia_leaf_area_svgp.npz.sha256",
+        "bocu/sweep/experiment/papers.yaml",
+        "bocu/pages/report/script/page.js",
+        "bocu/core/style.css",
         "snakemake_executor_plugin_warm/py.typed",
         "snakemake_logger_plugin_bocu/py.typed",
     }

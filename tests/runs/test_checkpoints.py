@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bocu.core.errors import BocuError
-from bocu.runs.checkpoints import CheckpointStore, hold
+from bocu.sweep.runs.checkpoints import CheckpointStore, hold
 
 leaves = st.one_of(
     st.integers(-(2**130), 2**130),
@@ -96,7 +96,7 @@ def test_a_checkpoint_of_another_identity_is_ignored(tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from bocu.runs.checkpoints import CheckpointStore, hold
+from bocu.sweep.runs.checkpoints import CheckpointStore, hold
 with hold(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.readline()
@@ -118,14 +118,14 @@ def waiter(tmp_path):
     """Start a thread that waits for the block; give it, what it has logged, and when it got the block."""
     said, held = queue.Queue(), queue.Queue()
     handler = logging.handlers.QueueHandler(said)
-    logging.getLogger("bocu.runs.checkpoints").addHandler(handler)
+    logging.getLogger("bocu.sweep.runs.checkpoints").addHandler(handler)
 
     def wait():
         with hold(tmp_path) as waited:
             held.put(waited)
 
     yield threading.Thread(target=wait, daemon=True), said, held
-    logging.getLogger("bocu.runs.checkpoints").removeHandler(handler)
+    logging.getLogger("bocu.sweep.runs.checkpoints").removeHandler(handler)
 
 
 @pytest.mark.parametrize("end", ["release", "clear", "kill"])

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from grids import specification
 
-from bocu.io.files import canonical_json, read_netcdf
-from bocu.runs.execution import Block, execute
+from bocu.core.io.files import canonical_json, read_netcdf
+from bocu.sweep.runs.execution import Block, execute
 
 TESTS = Path(__file__).parents[1]
 CHILD = """
 import json, sys
-from bocu.runs.execution import Block, execute
+from bocu.sweep.runs.execution import Block, execute
 specification, output, checkpoints = sys.argv[1:4]
 
 def advance(rounds):
@@ -70,7 +70,7 @@ def test_killed_it_resumes_to_the_same_bits(tmp_path, algorithm):
 
 
 def test_a_model_that_is_not_plain_is_told_again_and_a_plain_state_is_not(tmp_path):
-    from bocu.runs.seed_run import SeedRun, build_problem
+    from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
     for algorithm, told in (("Plain", 0), ("Modelled", 13)):
         specified = wanted(algorithm).specification

@@ -9,12 +9,12 @@ from test_flipped_bits import block, scores
 from test_runs import assert_same_numbers
 
 from bocu.core.errors import BrokenFileError
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.io.provenance import SCHEMA_VERSION
-from bocu.io.seals import SEAL
-from bocu.runs.execution import execute
-from bocu.runs.records import read_runs
-from bocu.runs.run_cache import RunCache
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.io.provenance import SCHEMA_VERSION
+from bocu.core.io.seals import SEAL
+from bocu.sweep.runs.execution import execute
+from bocu.sweep.runs.records import read_runs
+from bocu.sweep.runs.run_cache import RunCache
 
 
 def edit_payoffs(path):

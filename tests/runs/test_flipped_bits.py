@@ -16,15 +16,15 @@ from experiments import tiny
 from test_runs import assert_same_numbers
 
 from bocu.core.errors import BocuError
-from bocu.evaluation.scores import score
-from bocu.experiment.planning import make_plan
-from bocu.io.files import read_netcdf
-from bocu.runs.execution import Block, execute
-from bocu.runs.records import read_runs
-from bocu.runs.run_cache import RunCache
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
+from bocu.sweep.runs.records import read_runs
+from bocu.sweep.runs.run_cache import RunCache
 
 FLIPS = int(os.environ.get("BOCU_FLIPS", "20"))
-METRICS = [{"label": "best", "class": "bocu.evaluation.metrics:BestFixedDecision", "parameters": {}}]
+METRICS = [{"label": "best", "class": "bocu.sweep.evaluation.metrics:BestFixedDecision", "parameters": {}}]
 
 
 @functools.cache

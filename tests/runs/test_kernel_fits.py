@@ -10,12 +10,12 @@ from grids import Waves
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
-from bocu.experiment.registry import registered
 from bocu.problems.candidates import FITTED, kernel_source
-from bocu.runs.kernel_fits import SEED, KernelDesign, design_of, fit_kernel, kernel_told, most_probable
-from bocu.runs.seed_run import build_problem
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.registry import registered
+from bocu.sweep.runs.kernel_fits import SEED, KernelDesign, design_of, fit_kernel, kernel_told, most_probable
+from bocu.sweep.runs.seed_run import build_problem
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,14 +9,14 @@ from experiments import scored_by
 from grids import Waves, WavesParameters, specification
 
 from bocu.core.randomness import Streams
-from bocu.evaluation.cubes import build_cube, build_summary
-from bocu.evaluation.scores import score
-from bocu.runs.execution import Block, execute, replayed_to
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.seed_run import SeedRun
+from bocu.sweep.evaluation.cubes import build_cube, build_summary
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.runs.execution import Block, execute, replayed_to
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.seed_run import SeedRun
 
 METRICS = [
-    {"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
+    {"label": "so", "class": "bocu.sweep.evaluation.metrics:ExpectedPayoff", "parameters": {"under": "truth"}},
     {"label": "dro", **scored_by("DistributionallyRobust", set={"name": "mmd"})},
     {"label": "ro", **scored_by("Robust")},
 ]
@@ -102,7 +102,7 @@ def test_the_learner_is_told_reference_and_radius_and_never_the_truth():
     run_ = SeedRun(
         specification(
             objective={
-                "class": "bocu.objectives.stated:DistributionallyRobust",
+                "class": "bocu.robust.objectives.stated:DistributionallyRobust",
                 "parameters": {"set": {"name": "tv"}},
             },
             initial=0,
@@ -141,7 +141,7 @@ def test_robust_regret_of_a_growing_reference_uses_the_reference_of_its_round(tm
     found = run(tmp_path, **parts).isel(seed=0)
     branch = specification(**parts)
     branch.pop("seeds")
-    under_reference = [{"label": "so", "class": "bocu.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
+    under_reference = [{"label": "so", "class": "bocu.sweep.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
     score([tmp_path / "run.nc"], {}, branch, under_reference, tmp_path / "score.nc")
     values = xr.load_dataset(tmp_path / "score.nc")["value"].values[0, 0]
     table = problem().realise(Streams(0)).payoffs(1)

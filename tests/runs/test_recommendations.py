@@ -7,11 +7,11 @@ import pytest
 from played import finished, numbers
 
 from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.experiment.planning import make_plan
-from bocu.io.files import read_netcdf
-from bocu.runs.execution import Block, execute
-from bocu.runs.records import Record
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
+from bocu.sweep.runs.records import Record
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 BOX = BoxDomain(np.zeros(2), np.ones(2), ("a", "b"), ("m", "1"))
 FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))

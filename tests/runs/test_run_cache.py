@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from test_runs import assert_same_numbers, block
 
-from bocu.io.files import read_netcdf
-from bocu.runs.execution import Block, execute
-from bocu.runs.run_cache import RunCache
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.runs.execution import Block, execute
+from bocu.sweep.runs.run_cache import RunCache
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
-"""`bocu.runs.job`: what the script of a run job calls."""
+"""`bocu.sweep.runs.job`: what the script of a run job calls."""
 
 import subprocess
 import sys
 
 from experiments import tiny
 
-from bocu.experiment.planning import make_plan
-from bocu.io.lineage import unfold
-from bocu.runs.job import run_block
-from bocu.runs.records import read_runs
+from bocu.core.io.lineage import unfold
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.job import run_block
+from bocu.sweep.runs.records import read_runs
 
 
 def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypatch):
@@ -27,8 +27,8 @@ def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypa
 def test_a_run_job_starts_without_what_takes_long_to_import():
     heavy = ("torch", "botorch", "gpytorch", "matplotlib", "pandas", "cvxpy", "ot")
     code = (
-        "import sys; from bocu.sweep.jobs import block_job; import bocu.runs.job, bocu.problems.hills, "
-        f"bocu.algorithms.time_varying; print([name for name in {heavy} if name in sys.modules])"
+        "import sys; from bocu.sweep.jobs import block_job; import bocu.sweep.runs.job, bocu.problems.hills, "
+        f"bocu.learners.algorithms.time_varying; print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,11 +13,11 @@ import pytest
 import xarray as xr
 from experiments import block
 
-from bocu.algorithms.base import Algorithm
 from bocu.core.errors import BocuError
+from bocu.core.io.files import canonical_json, read_netcdf
 from bocu.core.numerics import kernel_in_use
-from bocu.io.files import canonical_json, read_netcdf
-from bocu.runs.execution import EXIT_TERMINATED, Block, execute, replayed_to
+from bocu.learners.algorithms.base import Algorithm
+from bocu.sweep.runs.execution import EXIT_TERMINATED, Block, execute, replayed_to
 
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
@@ -70,7 +70,7 @@ def test_a_run_of_anything_else_is_not_continued(tmp_path, caplog, change):
 
 CHILD = """
 import json, sys
-from bocu.runs.execution import Block, execute
+from bocu.sweep.runs.execution import Block, execute
 specification, output, checkpoints, seconds = sys.argv[1:5]
 
 def advance(rounds):

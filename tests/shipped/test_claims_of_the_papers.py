@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bocu.evaluation.claims import read_claims
-from bocu.evaluation.claims.expressions import leaves, problem_of_measure
-from bocu.report.claims_page import StandingCubes, judge
+from bocu.pages.report.claims_page import StandingCubes, judge
+from bocu.sweep.evaluation.claims import read_claims
+from bocu.sweep.evaluation.claims.expressions import leaves, problem_of_measure
 
 FOLDER = Path(__file__).parents[2] / "config" / "claims"
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -5,7 +5,7 @@ import pytest
 from experiments import audited, run_all
 from test_experiment_files import plan_of
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from experiments import audited, run_all
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import refuse_to_shrink, write_record
-from bocu.figures.panels import Panels
+from bocu.pages.figures.panels import Panels
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import refuse_to_shrink, write_record
 
 FILES = [
     "tay2024",

@@ -6,11 +6,11 @@ import pytest
 from experiments import audited, run_all
 from test_experiment_files import plan_of
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.papers import papers
-from bocu.experiment.resources import estimate
-from bocu.figures.panels import Panels
-from bocu.figures.scoreboard import Scoreboard
+from bocu.pages.figures.panels import Panels
+from bocu.pages.figures.scoreboard import Scoreboard
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.papers import papers
+from bocu.sweep.experiment.resources import estimate
 
 KEPT = ["kirschner-a", "newsvendor", "newsvendor-two", "hills"]
 """A problem of each protocol but the hourly one, none of which needs data."""

@@ -5,8 +5,8 @@ import pytest
 from experiments import audited, run_all
 from test_experiment_files import plan_of
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.sweep.experiment.configuration import read_experiment_file
 
 ALGORITHMS = ["random", "gp-ucb", "sbo-kde", "drbo-kde", "drbo-mmd", "minimax-continuous", "stableopt"]
 PROBLEMS = [

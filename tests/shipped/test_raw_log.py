@@ -2,8 +2,8 @@
 
 import pytest
 
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 NAMED = {"sensors-mle-commits", "sensors-relies-on-two-days", "sensors-thirteen-priors"}
 DAYS = [f"2004-03-{day:02d}" for day in range(1, 14)]

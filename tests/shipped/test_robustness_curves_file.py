@@ -4,8 +4,8 @@ import pytest
 from experiments import run_all
 from test_experiment_files import plan_of
 
-from bocu.figures.robustness_curve import RobustnessCurve
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.pages.figures.robustness_curve import RobustnessCurve
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.evaluation.opening import open_cube
-from bocu.experiment.configuration import read_experiment_file
-from bocu.experiment.planning import make_plan
+from bocu.sweep.evaluation.opening import open_cube
+from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.planning import make_plan
 
 SHIFTS = ("jump", "drift", "season")
 REFERENCES = ("stated", "announced", "empirical", "window")

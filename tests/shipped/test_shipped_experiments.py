@@ -14,7 +14,7 @@ FILES = [*sorted((ROOT / "config/experiments").glob("*.yaml")), ROOT / "config/c
 @pytest.fixture
 def mirror_of_names(tmp_path, monkeypatch):
     """A mirror in which every file is there and empty: commands around a sweep open none."""
-    from bocu.data.catalogue import load_catalogue
+    from bocu.problems.data.catalogue import load_catalogue
 
     monkeypatch.chdir(tmp_path)
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 CUBE = "results/tiny/cubes/hills.nc"
 

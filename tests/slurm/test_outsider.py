@@ -16,8 +16,8 @@ import pytest
 from slurm.conftest import HERE, ROOT
 
 from bocu.core.about import read_look
-from bocu.figures.style import stroke
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
+from bocu.core.style import stroke
 
 SMALL = ("--config", "iterations=4", "seeds={count: 2, per_job: 1}")
 RUN = "results/harbour/runs/harbour/robust/robust-botorch/seeds-0-0.nc"

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from experiments import tiny
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = pytest.mark.slurm
 

@@ -8,7 +8,7 @@ import yaml
 from experiments import tiny
 from slurm.conftest import Sweep
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 CUBE = "results/tiny/cubes/hills.nc"
 

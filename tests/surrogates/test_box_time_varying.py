@@ -1,4 +1,4 @@
-"""`bocu.surrogates.box_time_varying`: posteriors over a box are those over a grid of its points, with their slopes."""
+"""`surrogates.box_time_varying`: posteriors over a box are those over a grid of its points, with their slopes."""
 
 import math
 from dataclasses import replace
@@ -8,16 +8,16 @@ import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.problems.hills import CENTRES
-from bocu.problems.hills_continuous import HillsMean
-from bocu.surrogates.box_time_varying import (
+from bocu.learners.surrogates.box_time_varying import (
     BoxPosteriors,
     BoxPrior,
     ConstantMean,
     SlopeTail,
     slope_tail_on_a_line,
 )
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.problems.hills import CENTRES
+from bocu.problems.hills_continuous import HillsMean
 
 NOISE = 0.1
 LINE = np.linspace(0.0, 1.0, 21)[:, None]

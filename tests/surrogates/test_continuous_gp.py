@@ -6,9 +6,9 @@ from scipy.optimize import approx_fprime
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, best_hyperparameters
-from bocu.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise
-from bocu.surrogates.continuous.structure import Hyperparameters, joint, product
+from bocu.learners.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint, product
 
 SE, MATERN = "squared-exponential", "matern-5/2"
 STRUCTURES = {

@@ -1,13 +1,13 @@
-"""`bocu.surrogates.features`: features on a grid and over continuous inputs are the same, drawn in the same order."""
+"""`surrogates.features`: features on a grid and over continuous inputs are the same, drawn in the same order."""
 
 import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.surrogates.features import FourierFeatures, SampledWaves
-from bocu.surrogates.fourier import FourierSampler
-from bocu.surrogates.grid import GridPrior
+from bocu.learners.surrogates.features import FourierFeatures, SampledWaves
+from bocu.learners.surrogates.fourier import FourierSampler
+from bocu.learners.surrogates.grid import GridPrior
 
 DECISIONS = np.random.default_rng(0).random((6, 2))
 CONTEXTS = np.random.default_rng(1).random((4, 1))

@@ -1,4 +1,4 @@
-"""`bocu.surrogates.fourier`: features against their kernel, samples against closed forms and the exact posterior."""
+"""`surrogates.fourier`: features against their kernel, samples against closed forms and the exact posterior."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from sample_moments import largest_z_score
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.surrogates.fourier import FourierSampler, sample_weights
-from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.fourier import FourierSampler, sample_weights
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 
 KINDS = pytest.mark.parametrize("kind", [SquaredExponential, Matern52])
 PAIRS = pytest.mark.parametrize("pairs", [True, False])
@@ -59,7 +59,7 @@ def test_blocks_do_not_change_features_or_table(pairs: bool, monkeypatch: pytest
     waves = FourierSampler(prior, features=64, pairs=pairs).draw_waves(np.random.default_rng(1))
     theta = np.random.default_rng(2).standard_normal(64)
     features, table = waves.features(*cells_of(prior)), waves.table(theta)
-    monkeypatch.setattr("bocu.surrogates.fourier.NUMBERS_IN_CACHE", 200)
+    monkeypatch.setattr("bocu.learners.surrogates.fourier.NUMBERS_IN_CACHE", 200)
     np.testing.assert_array_equal(waves.features(*cells_of(prior)), features)
     np.testing.assert_allclose(waves.table(theta), table, atol=1e-13)
 

@@ -1,4 +1,4 @@
-"""`bocu.surrogates.grid`: posteriors against gpytorch, dense solves and their own saved states."""
+"""`bocu.learners.surrogates.grid`: posteriors against gpytorch, dense solves and their own saved states."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
-from bocu.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 
 KERNELS: tuple[type, ...] = (SquaredExponential, Matern52)
 
@@ -119,7 +119,7 @@ def test_variance_of_many_decisions_is_worked_out_in_blocks(monkeypatch: pytest.
     posterior = told(prior, observations(prior, 40))
     every = np.arange(prior.shape[0])
     whole = posterior.variance_of(every)
-    monkeypatch.setattr("bocu.surrogates.grid.SOLVED_AT_ONCE", 40 * 5 * 4)
+    monkeypatch.setattr("bocu.learners.surrogates.grid.SOLVED_AT_ONCE", 40 * 5 * 4)
     np.testing.assert_allclose(posterior.variance_of(every), whole, atol=1e-13)
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
-from bocu.surrogates.fourier import sample_weights
-from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.pathwise import PathwiseSampler
+from bocu.learners.surrogates.fourier import sample_weights
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.pathwise import PathwiseSampler
 
 DECISIONS, CONTEXTS = np.linspace(0, 1, 5)[:, None], np.linspace(0, 1, 3)[:, None]
 NOISE = np.array([0.05, 1.0, 3.0])

@@ -1,14 +1,14 @@
-"""`bocu.surrogates.pathwise`: samples against the exact posterior's moments."""
+"""`bocu.learners.surrogates.pathwise`: samples against the exact posterior's moments."""
 
 import numpy as np
 import pytest
 from sample_moments import largest_z_score
 
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
-from bocu.surrogates.axes import Axes
-from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.pathwise import PathwiseSampler
-from bocu.surrogates.roots import gram_root
+from bocu.learners.surrogates.axes import Axes
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.pathwise import PathwiseSampler
+from bocu.learners.surrogates.roots import gram_root
 
 AXES = (np.linspace(0.0, 1.0, 5), np.array([0.0, 0.1, 0.5, 0.7]))
 FULL = np.stack(np.meshgrid(*AXES, indexing="ij"), axis=-1).reshape(-1, 2)

@@ -1,12 +1,12 @@
-"""`bocu.surrogates.roots`: what eigenvectors leave open is decided, so that rounding decides no draw."""
+"""`bocu.learners.surrogates.roots`: what eigenvectors leave open is decided, so that rounding decides no draw."""
 
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.surrogates.roots import SMALLEST, SpectralRoot, symmetric_root
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.learners.surrogates.roots import SMALLEST, SpectralRoot, symmetric_root
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 LINE = np.linspace(0.0, 1.0, 60)[:, None]
 GRAMS = {

@@ -1,4 +1,4 @@
-"""`bocu.surrogates.time_varying`: posteriors against dense solves, a Kalman filter, and their own saved states."""
+"""`surrogates.time_varying`: posteriors against dense solves, a Kalman filter, and their own saved states."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from sample_moments import largest_z_score
 from scipy.stats import multivariate_normal
 
 from bocu.core.errors import BocuError
-from bocu.surrogates.forgetful import ForgetfulPosteriors, Window
-from bocu.surrogates.time_varying import INITIAL_CAPACITY, TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.learners.surrogates.forgetful import ForgetfulPosteriors, Window
+from bocu.learners.surrogates.time_varying import INITIAL_CAPACITY, TimeVaryingPosteriors, TimeVaryingPrior
 
 NOISE = 0.3
 Observations = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -8,11 +8,11 @@ import pytest
 from experiments import run_all, tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import write_record
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 from bocu.sweep import blocks
 from bocu.sweep.blocks import keep, seeds_a_job
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import write_record
 from bocu.sweep.forecast import Forecaster
 
 HEAVY = {"name": "pe-gp-ucb", "label": "heavy"}

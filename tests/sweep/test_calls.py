@@ -9,9 +9,9 @@ import pytest
 from experiments import tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
-from bocu.io.files import write_json
+from bocu.core.io.files import write_json
 from bocu.sweep.calls import CALLS, LOCKS, calls, forget, refuse_edited_notes, unlock_after_kills
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.verification import verify
 
 BEGIN = """

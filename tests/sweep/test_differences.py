@@ -8,9 +8,9 @@ import pytest
 from experiments import block
 
 from bocu.core.errors import BocuError
-from bocu.io.files import read_netcdf, write_netcdf
-from bocu.runs.execution import execute
+from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.sweep.differences import file_differences, made_otherwise, pairs
+from bocu.sweep.runs.execution import execute
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import netCDF4
 import pytest
 from experiments import tiny
 
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import START_SECONDS, estimate
-from bocu.runs.execution import Block, execute
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import Forecaster, aggregates_mb, wall_seconds
+from bocu.sweep.runs.execution import Block, execute
 
 
 @pytest.fixture

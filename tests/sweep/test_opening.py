@@ -10,8 +10,8 @@ import yaml
 from experiments import tiny
 
 from bocu.core.errors import BocuError
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import trial_of, write_record
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import trial_of, write_record
 from bocu.sweep.opening import differences_from_record, name_in, open_plan, open_plan_as_made
 
 

@@ -10,11 +10,11 @@ from experiments import run_all, tiny
 from typer.testing import CliRunner
 
 from bocu.commands.main import app
-from bocu.evaluation.digests import build_digest
-from bocu.experiment.record import write_record
-from bocu.report.build import build_page
+from bocu.pages.recomputed import part_of, verify_page
+from bocu.pages.report.build import build_page
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.experiment.record import write_record
 from bocu.sweep.opening import open_plan
-from bocu.sweep.pages import part_of, verify_page
 
 PAGE = "results/tiny/report/index.html"
 

@@ -10,16 +10,16 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
-from bocu.experiment import resources
-from bocu.experiment.planning import make_plan
-from bocu.experiment.resources import START_SECONDS, estimate
-from bocu.runs.execution import Block, execute
-from bocu.runs.pilot import Length, Pilot, measure
+from bocu.sweep.experiment import resources
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import Forecaster, by_pilot
 from bocu.sweep.pilots import measure_pilots, pilots_file, read_pilots
+from bocu.sweep.runs.execution import Block, execute
+from bocu.sweep.runs.pilot import Length, Pilot, measure
 
 MINE = '''
-from bocu.algorithms.simple import Random
+from bocu.learners.algorithms.simple import Random
 from bocu.core.costs import Work
 
 
@@ -199,10 +199,10 @@ def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):
     Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate")))
     result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
     assert "caution" not in result.stdout
-    monkeypatch.delitem(resources.COSTS["algorithms"], "bocu.algorithms.simple:WithoutModel")
+    monkeypatch.delitem(resources.COSTS["algorithms"], "bocu.learners.algorithms.simple:WithoutModel")
     resources.prices_of.cache_clear()
     try:
         result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
     finally:
         resources.prices_of.cache_clear()
-    assert "caution: bocu.algorithms.simple:Random says nothing of what a round costs" in result.stdout
+    assert "caution: bocu.learners.algorithms.simple:Random says nothing of what a round costs" in result.stdout

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-from bocu.experiment.planning import make_plan
-from bocu.io.manifest import digest_file
-from bocu.runs.checkpoints import CheckpointStore, hold
-from bocu.runs.run_cache import digest
+from bocu.core.io.manifest import digest_file
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.pruning import leftovers
+from bocu.sweep.runs.checkpoints import CheckpointStore, hold
+from bocu.sweep.runs.run_cache import digest
 from bocu.sweep.staleness import Staleness
 
 

@@ -6,10 +6,10 @@ import pytest
 import xarray as xr
 from experiments import tiny
 
-from bocu.experiment.fingerprints.fingerprint import source_files
-from bocu.experiment.planning import make_plan
-from bocu.io.files import write_netcdf
-from bocu.io.lineage import making
+from bocu.core.io.files import write_netcdf
+from bocu.core.io.lineage import making
+from bocu.sweep.experiment.fingerprints.fingerprint import source_files
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness
 
 
@@ -31,5 +31,5 @@ def test_of_edited_code_the_nearest_is_named(plan, monkeypatch):
     os.utime(summary, (0, 0))  # every source file was edited since then
     (line,) = [line for line in Staleness(plan).explain(summary).reasons if line.startswith("code: ")]
     assert line == (
-        f"code: changed; edited since then: {files[0]}, bocu/evaluation/cubes.py and {len(files) - 2} further away"
+        f"code: changed; edited since then: {files[0]}, bocu/sweep/evaluation/cubes.py and {len(files) - 2} further away"
     )

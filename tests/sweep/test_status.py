@@ -12,14 +12,14 @@ import netCDF4
 import pytest
 from experiments import tiny
 
-from bocu.experiment.planning import make_plan
-from bocu.io.manifest import record_digest
-from bocu.runs.checkpoints import CheckpointStore, hold, peek
-from bocu.runs.execution import Block, execute
-from bocu.runs.run_cache import digest
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.core.io.manifest import record_digest
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.jobs import ATTEMPT
 from bocu.sweep.pruning import leftovers
+from bocu.sweep.runs.checkpoints import CheckpointStore, hold, peek
+from bocu.sweep.runs.execution import Block, execute
+from bocu.sweep.runs.run_cache import digest
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.sweep.staleness import Staleness
 from bocu.sweep.status import KILLED, BlockState, statuses
 

@@ -154,9 +154,9 @@ def test_many_threads_have_jobs_run_at_once(warm, tmp_path):
 JOB = """
 import sys
 sys.path.append({tests!r})
-import bocu.experiment.planning, experiments, yaml
+import bocu.sweep.experiment.planning, experiments, yaml
 before = set(sys.modules)
-from bocu.runs.execution import execute
+from bocu.sweep.runs.execution import execute
 execute(experiments.block("pe-gp-ucb", iterations=4), "run.nc", "checkpoints")
 say(new=sorted({{name.partition(".")[0] for name in set(sys.modules) - before}}))
 """
@@ -249,7 +249,7 @@ def copied(root, tmp_path, monkeypatch):
 def test_jobs_after_an_edit_run_what_stands_there_then(copied, tmp_path):
     told = []
     own = Workers(told.append)
-    text = "import bocu.runs.job; say(edited=hasattr(bocu.runs.job, 'EDITED'))"
+    text = "import bocu.sweep.runs.job; say(edited=hasattr(bocu.sweep.runs.job, 'EDITED'))"
     assert run(own, tmp_path, text)[1] == {"edited": False}
     file = copied / "runs/job.py"
     file.write_text(file.read_text() + "\nEDITED = True\n")

@@ -4,19 +4,19 @@ import itertools
 
 import numpy as np
 
-from bocu.algorithms.base import Algorithm, Reported
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
-from bocu.contexts.laws import ContextLaw, Gaussian
-from bocu.contexts.shifts import Shift, restated
-from bocu.contexts.stated_laws import IndependentLaw
+from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
-from bocu.evaluation.metrics import Metric
-from bocu.figures import style
-from bocu.figures.base import Drawing, Figure, FigureParameters
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.stated import Objective
+from bocu.learners.algorithms.base import Algorithm, Reported
+from bocu.pages.figures.base import Drawing, Figure, FigureParameters
 from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
+from bocu.robust.contexts.laws import ContextLaw, Gaussian
+from bocu.robust.contexts.shifts import Shift, restated
+from bocu.robust.contexts.stated_laws import IndependentLaw
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.stated import Objective
+from bocu.sweep.evaluation.metrics import Metric
 
 ABOUT = About(title="Broken", summary="breaks one promise")
 COUNT = itertools.count()

@@ -86,7 +86,7 @@ def test_another_that_breaks_a_promise(check, name, said, named):
 
 def test_a_heavy_package_at_the_top_of_a_file(tmp_path):
     (tmp_path / "heavy.py").write_text(
-        "import torch\nfrom bocu.algorithms.simple import Random\n\n\nclass Heavy(Random):\n    pass\n"
+        "import torch\nfrom bocu.learners.algorithms.simple import Random\n\n\nclass Heavy(Random):\n    pass\n"
     )
     line = one_line(check_algorithm, f"{tmp_path / 'heavy.py'}:Heavy")
     assert "heavy.py:Heavy): importing it imports torch; import that inside the functions that use it" in line
@@ -103,7 +103,7 @@ def test_what_keeps_them_all_passes():
     [
         ("nowhere.py:Mine", "algorithm nowhere.py:Mine: found 'nowhere.py:Mine'; no file"),
         ("broken.py:Sund", "defines no 'Sund'; did you mean 'Sound'"),
-        ("broken.py:Mixtures", "does not derive from bocu.algorithms.base.Algorithm"),
+        ("broken.py:Mixtures", "does not derive from bocu.learners.algorithms.base.Algorithm"),
         ("randon", "unknown algorithm 'randon'; did you mean 'random'"),
     ],
 )

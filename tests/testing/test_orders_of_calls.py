@@ -10,29 +10,29 @@ from acquisition.gaussian_posteriors import STRUCTURES, posterior
 from ambiguity.cases import make_set
 from test_our_own import FROM_FILES, LAWS, NEEDED, names
 
-import bocu.acquisition
-from bocu.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
-from bocu.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
-from bocu.acquisition.minimax import Chord, MinimaxFunctional
-from bocu.acquisition.multistart import maximise
-from bocu.acquisition.objectives import ObjectiveValue
-from bocu.acquisition.samples import SampledSurface
-from bocu.acquisition.slopes import SlopePenalty, Stencil
-from bocu.acquisition.surfaces import WeightedSurface, surface
-from bocu.ambiguity import KullbackLeibler, worst_case
+import bocu.learners.acquisition
 from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.core.randomness import Streams
-from bocu.objectives.functions import UncertaintyObjective
+from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
+from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.learners.acquisition.minimax import Chord, MinimaxFunctional
+from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.objectives import ObjectiveValue
+from bocu.learners.acquisition.samples import SampledSurface
+from bocu.learners.acquisition.slopes import SlopePenalty, Stencil
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
+from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior, ConstantMean
+from bocu.learners.surrogates.continuous.model import ContinuousGP
+from bocu.learners.surrogates.forgetful import Fading, ForgetfulPosteriors
+from bocu.learners.surrogates.grid import GridPosterior, GridPrior
+from bocu.learners.surrogates.pathwise import PathwiseSampler
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 from bocu.problems.base import Realisation
-from bocu.runs.seed_run import SeedRun, build_problem
-from bocu.surrogates.box_time_varying import BoxPosteriors, BoxPrior, ConstantMean
-from bocu.surrogates.continuous.model import ContinuousGP
-from bocu.surrogates.forgetful import Fading, ForgetfulPosteriors
-from bocu.surrogates.grid import GridPosterior, GridPrior
-from bocu.surrogates.pathwise import PathwiseSampler
-from bocu.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.robust.ambiguity import KullbackLeibler, worst_case
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import subject
 from bocu.testing.games import game, run_specification, stated
 
@@ -155,7 +155,7 @@ def test_functionals():
 
 
 def of_acquisition() -> set[type]:
-    path = bocu.acquisition.__path__, "bocu.acquisition."
+    path = bocu.learners.acquisition.__path__, "bocu.learners.acquisition."
     modules = [importlib.import_module(each.name) for each in pkgutil.iter_modules(*path)]
     return {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
 

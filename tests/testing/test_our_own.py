@@ -3,7 +3,7 @@
 import pytest
 from ambiguity.cases import CONVEX
 
-from bocu.experiment.registry import registered
+from bocu.sweep.experiment.registry import registered
 from bocu.testing import (
     check_algorithm,
     check_figure,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from workflow.conftest import Pipeline
 
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 from bocu.testing import check_problem
 
 ROOT = Path(__file__).parents[2]

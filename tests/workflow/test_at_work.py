@@ -16,7 +16,7 @@ pytestmark = pytest.mark.workflow
 ERASE = "\r\x1b[K"
 FAILS = """
 import sys, time
-from bocu.io.progress import AtWork
+from bocu.core.io.progress import AtWork
 with AtWork("trial"):
     time.sleep(4)
     print("error: wrong", file=sys.stderr)
@@ -24,7 +24,7 @@ with AtWork("trial"):
 """
 REPORTS = """
 import sys, time
-from bocu.io import progress
+from bocu.core.io import progress
 progress.SECONDS_OF_SILENCE_IN_A_LOG = 1.0
 with progress.AtWork("trial"):
     print("begins", end="", flush=True)

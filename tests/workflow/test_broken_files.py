@@ -11,9 +11,9 @@ from experiments import tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.io.files import read_netcdf
-from bocu.runs.records import read_runs
+from bocu.core.io.files import read_netcdf
 from bocu.sweep.broken import fault_told
+from bocu.sweep.runs.records import read_runs
 
 pytestmark = pytest.mark.workflow
 

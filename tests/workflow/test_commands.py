@@ -13,9 +13,9 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.io.files import open_netcdf, read_netcdf
-from bocu.io.manifest import record_digest
-from bocu.io.seals import SEAL, seal
+from bocu.core.io.files import open_netcdf, read_netcdf
+from bocu.core.io.manifest import record_digest
+from bocu.core.io.seals import SEAL, seal
 
 pytestmark = pytest.mark.workflow
 
@@ -126,15 +126,15 @@ def test_the_changed_definition_is_named_and_comments_are_none(there, root):
         "class Random(WithoutModel[RandomParameters]):",
         "class Random(WithoutModel[RandomParameters]):\n    another = 1\n",
     )
-    assert why(there, RANDOM)[1:] == ["code: bocu/algorithms/simple.py: Random changed"]
+    assert why(there, RANDOM)[1:] == ["code: bocu/learners/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
     edit(package / "runs/protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
-    assert "code: bocu/runs/protocol.py: Announcer changed" in why(there, RUN)
+    assert "code: bocu/sweep/runs/protocol.py: Announcer changed" in why(there, RUN)
     edit(package / "evaluation/cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
-    assert not any("bocu/evaluation/cubes.py" in line for line in why(there, CUBE))
+    assert not any("bocu/sweep/evaluation/cubes.py" in line for line in why(there, CUBE))
     edit(package / "evaluation/cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
     line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
-    assert "bocu/evaluation/cubes.py" in line
+    assert "bocu/sweep/evaluation/cubes.py" in line
 
 
 def test_the_experiment_is_found_by_the_name_in_the_path(there):

@@ -9,7 +9,7 @@ import yaml
 from experiments import tiny
 from workflow.conftest import WARM
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 from bocu.sweep.snakefile import RULES_WITH_SCRIPT
 
 pytestmark = pytest.mark.workflow

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from workflow.conftest import Pipeline
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = [pytest.mark.workflow, pytest.mark.ci]
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from experiments import tiny
 
-from bocu.ambiguity import preparation
+from bocu.robust.ambiguity import preparation
 
 pytestmark = [pytest.mark.workflow, pytest.mark.ci]
 

@@ -47,17 +47,22 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("src/bocu/algorithms/prior_confidence.py", "probability with which the conf", "chance that the conf", set()),
-        ("src/bocu/experiment/resources.py", "TIME_MARGIN = 3.0", "TIME_MARGIN = 4.0", set()),
+        (
+            "src/bocu/learners/algorithms/prior_confidence.py",
+            "probability with which the conf",
+            "chance that the conf",
+            set(),
+        ),
+        ("src/bocu/sweep/experiment/resources.py", "TIME_MARGIN = 3.0", "TIME_MARGIN = 4.0", set()),
         ("workflow/scripts/run.py", '"""Run a block of seeds."""', '"""Run seeds."""', set()),
         (
-            "src/bocu/algorithms/time_varying.py",
+            "src/bocu/learners/algorithms/time_varying.py",
             "first_best(weights), offers",
             "first_best(-weights), offers",
             {("run", FULLY_BAYESIAN.format(seeds)) for seeds in ("0-1", "2-3")} | DOWNSTREAM,
         ),
         (
-            "src/bocu/report/templates/page.html.jinja",
+            "src/bocu/pages/report/templates/page.html.jinja",
             "<!DOCTYPE html>",
             "<!DOCTYPE html>\n",
             {("report", "report/index.html")},
@@ -80,8 +85,8 @@ def test_a_script_reruns_its_jobs_when_its_code_changes_and_not_when_it_is_touch
     undo = edit(
         clone,
         "workflow/scripts/figure.py",
-        "from bocu.figures.base import draw_files\n",
-        "from bocu.figures.base import draw_files\n\n    parameters = dict(parameters)\n",
+        "from bocu.pages.figures.base import draw_files\n",
+        "from bocu.pages.figures.base import draw_files\n\n    parameters = dict(parameters)\n",
     )
     try:
         assert planned(clone) == {("figure", "figures/hills/regret.png"), ("report", "report/index.html")}

@@ -13,7 +13,7 @@ import yaml
 from experiments import tiny
 from workflow.conftest import WARM
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = pytest.mark.workflow
 
@@ -114,7 +114,7 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
         path.write_text(
             f'"""Another docstring."""\n# a comment\n{path.read_text().split(chr(34) * 3, 2)[2]}\n# and another\n'
         )
-    style = package / "figures/style.py"
+    style = package / "core/style.py"
     style.write_text(style.read_text() + "\nANOTHER = 1\n")
     assert pipeline.planned(*arguments) == {}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from workflow.conftest import ROOT, Pipeline
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = [pytest.mark.workflow, pytest.mark.ci]
 

@@ -38,9 +38,9 @@ from packaging.requirements import Requirement
 from workflow.conftest import ROOT, WARM, Pipeline
 
 from bocu.advice.settings import Settings
-from bocu.data.catalogue import load_catalogue
-from bocu.experiment.configuration import parse_experiment
-from bocu.experiment.registry import REGISTRY
+from bocu.problems.data.catalogue import load_catalogue
+from bocu.sweep.experiment.configuration import parse_experiment
+from bocu.sweep.experiment.registry import REGISTRY
 
 pytestmark = pytest.mark.workflow
 
@@ -126,7 +126,7 @@ def _make_clone(folder: Path) -> None:
             shutil.copy(ROOT / name, folder / name)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(QUICK_START))
     # What the pages write inside the project does as well beside an experiment.
-    (greedy,) = (step for step in printed.steps(ROOT) if step.file == "src/bocu/algorithms/epsilon_greedy.py")
+    (greedy,) = (step for step in printed.steps(ROOT) if step.file == "src/bocu/learners/algorithms/epsilon_greedy.py")
     (folder / "own.py").write_text(greedy.text)
     (mine,) = (block for block in printed.blocks(ROOT, "yaml") if CLAIM in block.text)
     (folder / "mine.yaml").write_text(mine.text)

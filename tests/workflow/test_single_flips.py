@@ -10,9 +10,9 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.io.manifest import SUFFIX, edit_of
-from bocu.runs.run_cache import RunCache
+from bocu.core.io.manifest import SUFFIX, edit_of
 from bocu.sweep.opening import open_plan
+from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.staleness import Staleness
 from bocu.sweep.verification import verify
 

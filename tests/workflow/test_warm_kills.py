@@ -14,7 +14,7 @@ import pytest
 from experiments import tiny
 from workflow.conftest import BIN, ROOT, Pipeline
 
-from bocu.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 

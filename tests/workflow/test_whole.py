@@ -8,8 +8,8 @@ import pytest
 import yaml
 from experiments import tiny
 
-from bocu.io.files import read_netcdf
-from bocu.io.provenance import SIMULATED_LABEL
+from bocu.core.io.files import read_netcdf
+from bocu.core.io.provenance import SIMULATED_LABEL
 
 pytestmark = pytest.mark.workflow
 

@@ -23,7 +23,7 @@ EXPERIMENT = tiny(
 # In a process of its own, so that it sees the edited package.
 STALE = """
 import json, sys, yaml
-from bocu.experiment.planning import make_plan
+from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness, flat
 
 plan = make_plan(yaml.safe_load(open("experiment.yaml")), sources_file="data/sources.yaml")
@@ -64,9 +64,14 @@ def test_nothing_is_stale_when_all_is_made(clone):
 
 
 EDITS = {
-    "a docstring": ("src/bocu/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", ""),
+    "a docstring": (
+        "src/bocu/sweep/runs/execution.py",
+        "Run a block of seeds and write its run file.",
+        "Run seeds.",
+        "",
+    ),
     "an algorithm": (
-        "src/bocu/algorithms/time_varying.py",
+        "src/bocu/learners/algorithms/time_varying.py",
         "first_best(weights), offers",
         "first_best(-weights), offers",
         "runs/hills/any/fully-bayesian/seeds-0-0.nc",
@@ -78,44 +83,44 @@ EDITS = {
         "scores/hills/any/random.nc",
     ),
     "how runs are executed": (
-        "src/bocu/runs/seed_run.py",
+        "src/bocu/sweep/runs/seed_run.py",
         "if self.t < 1:",
         "if self.t <= 1:",
         "runs/sensors/any/random/seeds-1-1.nc",
     ),
     "a metric": (
-        "src/bocu/evaluation/metrics.py",
+        "src/bocu/sweep/evaluation/metrics.py",
         "value[rows] = values[decisions[rows]]",
         "value[rows] = -values[decisions[rows]]",
         "scores/sensors/any/random.nc",
     ),
     "the summary": (
-        "src/bocu/evaluation/cubes.py",
+        "src/bocu/sweep/evaluation/cubes.py",
         "CHECKPOINTS = (0.1,",
         "CHECKPOINTS = (0.2,",
         "cubes/summary.nc",
     ),
     "a figure": (
-        "src/bocu/figures/regret.py",
+        "src/bocu/pages/figures/regret.py",
         "MARKED_LINES = 6",
         "MARKED_LINES = 7",
         "figures/sensors/regret.svg",
     ),
-    "the report": ("src/bocu/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", "report/tables"),
+    "the report": ("src/bocu/pages/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", "report/tables"),
     "the page": (
-        "src/bocu/report/templates/page.html.jinja",
+        "src/bocu/pages/report/templates/page.html.jinja",
         "<!DOCTYPE html>",
         "<!DOCTYPE html>\n",
         "report/index.html",
     ),
     "how priors are fitted": (
-        "src/bocu/priors/fit.py",
+        "src/bocu/problems/priors/fit.py",
         "if temperatures.shape[1] < 2:",
         "if temperatures.shape[1] < 3:",
         "scores/sensors/any/fully-bayesian.nc",
     ),
     "a stand-in": (
-        "src/bocu/data/simulated/intel.py",
+        "src/bocu/problems/data/simulated/intel.py",
         "import numpy as np\n",
         "import numpy as np\n\nnp.seterr(under='ignore')\n",
         "runs/sensors/any/random/seeds-0-0.nc",
@@ -208,7 +213,7 @@ def test_the_command_follows_a_stale_prior_down_to_its_code(clone):
         records.rename(clone.folder / ".snakemake")
     assert said[0] == "results/tiny/cubes/sensors.nc: stale"
     assert any("because of results/tiny/priors/sensors/" in line for line in said)
-    assert any("code: changed; edited since then: " in line and "bocu/priors/fit.py" in line for line in said)
+    assert any("code: changed; edited since then: " in line and "bocu/problems/priors/fit.py" in line for line in said)
 
 
 @pytest.mark.parametrize("kind", ["prior", "data set"])

@@ -1,7 +1,7 @@
 # Initial designs that are given. The copy is named by what it holds and has no input, so that a moved file reruns
 # nothing; for the same reason `run` asks the plan where the file is, and no parameter says it.
 
-from bocu.experiment.record import copy_design
+from bocu.sweep.experiment.record import copy_design
 from bocu.sweep.jobs import logged
 
 

@@ -1,6 +1,6 @@
 # Figures, drawn from digests, cubes and runs.
 
-from bocu.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.stages import stage_memory, stage_minutes
 from bocu.sweep.words import Words
 
 

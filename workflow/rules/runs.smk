@@ -1,7 +1,7 @@
 # Runs: a block of seeds of one problem x objective x algorithm. Every pattern and function here is worked out for each
 # job, so one wildcard names the block, and functions are `signed`.
 
-from bocu.experiment.plan import signed
+from bocu.sweep.experiment.plan import signed
 from bocu.sweep.forecast import Forecaster
 
 forecaster = Forecaster(plan, elsewhere=False)

@@ -1,7 +1,7 @@
 # Scores: the best decisions on discretised contexts, and the runs of a branch under each metric.
 
-from bocu.experiment.scoring_costs import more_minutes, optima_seconds, scoring_seconds
-from bocu.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.scoring_costs import more_minutes, optima_seconds, scoring_seconds
+from bocu.sweep.experiment.stages import stage_memory, stage_minutes
 
 
 rule optima:

@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.evaluation.claims.records import write_verdicts
+    from bocu.sweep.evaluation.claims.records import write_verdicts
 
     write_verdicts(parameters["claims"], parameters["experiment"], list(snakemake.input), snakemake.output[0])

@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.data.fetch import download
+    from bocu.problems.data.fetch import download
 
     download(snakemake.wildcards.dataset, snakemake.wildcards.file, snakemake.params.known, snakemake.output[0])

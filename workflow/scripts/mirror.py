@@ -3,7 +3,7 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.data.fetch import copy_from_mirror
+    from bocu.problems.data.fetch import copy_from_mirror
 
     dataset, file = snakemake.wildcards.dataset, snakemake.wildcards.file
     copy_from_mirror(snakemake.params.mirror, dataset, file, snakemake.params.known, snakemake.output[0])

@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.evaluation.optima import store_optima
+    from bocu.sweep.evaluation.optima import store_optima
 
     store_optima(parameters, dict(snakemake.input.items()), snakemake.output[0])

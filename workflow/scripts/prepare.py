@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as given:
-    from bocu.data.prepare import prepare
+    from bocu.problems.data.prepare import prepare
 
     prepare(given["function"], snakemake.input.raw, snakemake.output[0], given["origin"], given["minutes"])

@@ -3,7 +3,7 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.report.build import build
+    from bocu.pages.report.build import build
 
     experiment, made = parameters["experiment"], snakemake.input
     build(

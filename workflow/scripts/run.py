@@ -3,7 +3,7 @@
 from bocu.sweep.jobs import block_job
 
 with block_job(snakemake) as parameters:
-    from bocu.runs.job import run_block
+    from bocu.sweep.runs.job import run_block
 
     inputs, asked = dict(snakemake.input.items()), snakemake.resources
     run_block(parameters, inputs, snakemake.output[0], asked.script, float(asked.checkpoint_seconds))

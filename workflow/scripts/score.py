@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.evaluation.scores import score_branch
+    from bocu.sweep.evaluation.scores import score_branch
 
     score_branch(parameters, dict(snakemake.input.items()), snakemake.output[0])

@@ -5,8 +5,8 @@ import importlib
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.data.raw import record_raw
+    from bocu.problems.data.raw import record_raw
 
-    simulated = importlib.import_module(f"bocu.data.simulated.{snakemake.wildcards.dataset}")
+    simulated = importlib.import_module(f"bocu.problems.data.simulated.{snakemake.wildcards.dataset}")
     simulated.simulate(snakemake.wildcards.file, snakemake.output[0])
     record_raw(snakemake.output[0])

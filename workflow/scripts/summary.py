@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.evaluation.cubes import build_summary
+    from bocu.sweep.evaluation.cubes import build_summary
 
     build_summary(list(snakemake.input), snakemake.output[0])

@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.data.simulators.tables import gather
+    from bocu.problems.data.simulators.tables import gather
 
     gather(snakemake.input, snakemake.output[0])

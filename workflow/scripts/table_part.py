@@ -3,6 +3,6 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as given:
-    from bocu.data.simulators.tables import write_part
+    from bocu.problems.data.simulators.tables import write_part
 
     write_part(given["table"], int(snakemake.wildcards.number), given["parts"], snakemake.output[0])

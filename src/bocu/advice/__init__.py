@@ -1,6 +1,6 @@
 """Advice: from a log of decisions, contexts and payoffs to the next decision, its worst case and its price.
 
-Imports `surrogates`, `objectives` and below, for pages the styles of `figures` and `report`. Names load on first use.
+Imports `learners`, `robust` and `core`: no problem, no sweep, no page of one. Names load on first use.
 """
 
 from typing import TYPE_CHECKING

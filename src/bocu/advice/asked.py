@@ -16,11 +16,11 @@ from bocu.advice.names import HAMMING
 from bocu.advice.outcomes import Outcome
 from bocu.advice.tables import LogTable, read_log_table
 from bocu.advice.time import ESTIMATE
-from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry
 from bocu.core.parameters import Reading, nearest, validate
+from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+from bocu.robust.ambiguity.parameters import SetParameters
 
 OBJECTIVES = {
     "dro": "the worst expectation over the set",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bocu.figures import style
+from bocu.core import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ import numpy as np
 
 from bocu.advice.large import rows_of_a_fit
 from bocu.advice.names import Shared, spread_scales
-from bocu.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, best_hyperparameters
-from bocu.surrogates.continuous.model import standardise
-from bocu.surrogates.continuous.structure import Hyperparameters, Structure
+from bocu.learners.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.model import standardise
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
 
 #: Hyper-parameters are fitted to no more rows than this, spread over time and inputs of a longer log, whose posterior
 #: has all rows and is kept as one matrix.

@@ -13,9 +13,9 @@ import numpy as np
 
 from bocu.advice.time import ESTIMATE, Clock, read_half_life
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
-from bocu.surrogates.continuous.model import Posterior, standardise
-from bocu.surrogates.continuous.structure import Structure
+from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.model import Posterior, standardise
+from bocu.learners.surrogates.continuous.structure import Structure
 
 #: Half-lives that are tried, as parts of the time that the log spans.
 _PARTS = (1.0, 0.5, 0.25, 0.125, 0.0625)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.kernels import Kernel
-from bocu.surrogates.continuous.model import Posterior
-from bocu.surrogates.continuous.structure import Hyperparameters, Structure
+from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

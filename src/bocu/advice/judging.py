@@ -14,7 +14,6 @@ from bocu.advice.logs import Log, weighted
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Outcome
 from bocu.advice.replayed import DONE, NEAR, STEADY, SUGGESTED, Gain, Step
-from bocu.evaluation.statistics import student_factor
 
 #: Whose payoffs are compared.
 PAIRS = ((SUGGESTED, DONE), (SUGGESTED, STEADY), (STEADY, DONE))
@@ -75,7 +74,9 @@ class Judgement:
             if mine.any():
                 share = mine.sum() / len(differences)
                 doubts.append(share * float(np.linalg.norm(weights * doubt(pair, mine))))
-        reach = float(np.hypot(student_factor(count) * error, NINETY_FIVE * np.linalg.norm(doubts)))
+        from scipy import stats
+
+        reach = float(np.hypot(float(stats.t.ppf(0.975, count - 1)) * error, NINETY_FIVE * np.linalg.norm(doubts)))
         return Gain(mean, (mean - reach, mean + reach))
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from bocu.advice.cells import gathered, representatives
 from bocu.advice.logs import Forecast
-from bocu.ambiguity.base import AmbiguitySet
 from bocu.core.errors import BocuError
-from bocu.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.robust.ambiguity.base import AmbiguitySet
 
 #: The most different contexts that expectations are taken over, and to how many more are gathered.
 MOST_CONTEXTS, GATHERED = 2000, 1000

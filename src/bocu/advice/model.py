@@ -18,7 +18,7 @@ from bocu.advice.large import LargePosterior, in_parts
 from bocu.advice.logs import Forecast, Log
 from bocu.advice.names import ONE_HOT, shared_scales, structure_of
 from bocu.advice.time import Clock
-from bocu.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.continuous.model import Posterior
 
 if TYPE_CHECKING:
     from bocu.advice.outcomes import Combined

@@ -14,8 +14,8 @@ from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import kernel_named
 from bocu.core.parameters import nearest
-from bocu.surrogates.continuous.fitting import LogPosterior
-from bocu.surrogates.continuous.structure import Factor, Hyperparameters, Structure, product
+from bocu.learners.surrogates.continuous.fitting import LogPosterior
+from bocu.learners.surrogates.continuous.structure import Factor, Hyperparameters, Structure, product
 
 ONE_HOT, HAMMING = "one-hot", "hamming"
 CODES = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from bocu.advice import pictures
 from bocu.advice.drawing import svg
-from bocu.io.pages import page_template
+from bocu.core.io.pages import page_template
 
 #: Rows of the log that a page shows.
 MOST_ROWS = 300
@@ -66,7 +66,7 @@ def rendered(template: str, plain: Mapping[str, Any], drawn: Pictures, **others:
     return str(
         page_template("bocu.advice", template).render(
             plain=plain,
-            style=_text("bocu.report", "style.css") + _text("bocu.advice", "templates/page.css"),
+            style=_text("bocu.core", "style.css") + _text("bocu.advice", "templates/page.css"),
             number=lambda *path: _traced(plain, path),
             draw=draw,
             **others,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.advice.drawing import Plain, as_text, column_with_unit, labelled, opened, short
-from bocu.figures import style
+from bocu.core import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

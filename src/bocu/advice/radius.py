@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocu.advice.cells import Boxes, gathered
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.parameters import SetParameters
 
 #: Probability with which the next block is to lie within the radius.
 COVERAGE = 0.9

@@ -7,7 +7,7 @@ import numpy as np
 from bocu.advice.drawing import Plain, as_text, column_with_unit, labelled, opened, short
 from bocu.advice.replay_words import NAMES, OVER, values_in_words
 from bocu.advice.replayed import DONE, STEADY, SUGGESTED
-from bocu.figures import style
+from bocu.core import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

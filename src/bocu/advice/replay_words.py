@@ -6,7 +6,7 @@ from typing import Any
 
 from bocu.advice.replayed import BY_LOG, DONE, NEAR, STEADY, SUGGESTED, Gain, Replay
 from bocu.advice.words import of
-from bocu.io.tables import table
+from bocu.core.io.tables import table
 
 NAMES = {DONE: "as was done", STEADY: "best expectation", SUGGESTED: "as suggested"}
 OVER = {DONE: "what was done", STEADY: "best expectation"}

@@ -35,8 +35,8 @@ from bocu.advice.replayed import (
 from bocu.advice.suggesting import suggest
 from bocu.advice.tables import LogTable, read_log_table
 from bocu.advice.time import Clock, in_time, table_rows_at
-from bocu.ambiguity.checks import radius as checked_radius
 from bocu.core.errors import BocuError, shown
+from bocu.robust.ambiguity.checks import radius as checked_radius
 
 #: The fewest rows that are replayed, and the part of the log before the first step.
 FEWEST_ROWS, _FIRST = 40, 3

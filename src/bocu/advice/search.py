@@ -10,9 +10,9 @@ from bocu.advice.choices import OneOfNames
 from bocu.advice.large import rows_of_a_fit
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
-from bocu.ambiguity.base import AmbiguitySet, worst_case
-from bocu.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.core.ties import first_best
+from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
+from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 
 #: A decision differs from another where a number is this share of its range away, or a name is another.
 DIFFERENT = 0.1

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field
 
 from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.core.errors import BocuError
+from bocu.core.io.yaml_files import read_yaml
 from bocu.core.parameters import Count, NotNegative, Number, Parameters, Positive, validate
-from bocu.io.yaml_files import read_yaml
 
 
 class NumberEntry(Parameters):

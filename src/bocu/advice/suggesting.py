@@ -32,12 +32,12 @@ from bocu.advice.search import Rule, Search
 from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
 from bocu.advice.tables import read_log_table
 from bocu.advice.time import ESTIMATE, in_time
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.ambiguity.checks import radius as checked_radius
-from bocu.ambiguity.parameters import SetParameters
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.ties import first_best
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.checks import radius as checked_radius
+from bocu.robust.ambiguity.parameters import SetParameters
 
 #: The least change of a weight that counts as one.
 MOVED = 1e-9

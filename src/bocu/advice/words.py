@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from bocu.advice.details import OUTLYING
 from bocu.advice.suggestion import Judged, Suggestion
-from bocu.io.tables import table
+from bocu.core.io.tables import table
 
 #: Most contexts whose change of weight is told.
 _TOLD = 4

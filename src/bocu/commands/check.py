@@ -14,8 +14,8 @@ def check_command(
     trust: Trust = False,
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""
-    from bocu.experiment.plugins.contract import refuse_heavy
-    from bocu.figures.reading import counted
+    from bocu.pages.figures.reading import counted
+    from bocu.sweep.experiment.plugins.contract import refuse_heavy
     from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [], trust)

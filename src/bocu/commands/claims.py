@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.report.records import Fields
+    from bocu.pages.report.records import Fields
 
 
 class Form(StrEnum):
@@ -45,7 +45,7 @@ def claims_command(
     side; else it is open. Without a cube of its problems it is not run. Nothing is made anew.
     """
     from bocu.core.errors import BocuError
-    from bocu.report.claims_page import StandingCubes, judge, published_of, section, write_section
+    from bocu.pages.report.claims_page import StandingCubes, judge, published_of, section, write_section
 
     wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
     if len(wanted) > 1:
@@ -87,7 +87,7 @@ def _csv(records: "list[Fields]") -> str:
     import csv
     import io
 
-    from bocu.report.claims import COLUMNS, csv_records
+    from bocu.pages.report.claims import COLUMNS, csv_records
 
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS["claims"], lineterminator="\n")
@@ -97,9 +97,9 @@ def _csv(records: "list[Fields]") -> str:
 
 
 def _text(records: "list[Fields]") -> "Iterator[str]":
-    from bocu.evaluation.claims import NOT_RUN
-    from bocu.io.tables import table
-    from bocu.report.claims import numbers, row, tally, why
+    from bocu.core.io.tables import table
+    from bocu.pages.report.claims import numbers, row, tally, why
+    from bocu.sweep.evaluation.claims import NOT_RUN
 
     def cells(record: "dict[str, Any]") -> tuple[str, ...]:
         _, _, _, _, seeds, *p_values, _ = row(record)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bocu.experiment.combinations import Applicability
+    from bocu.sweep.experiment.combinations import Applicability
 
 HEAD = """# What goes with what
 
@@ -24,7 +24,7 @@ def as_json(answers: Iterable["Applicability"]) -> str:
 
 def as_tables(answers: Sequence["Applicability"]) -> str:
     """Return the combinations as Markdown tables."""
-    from bocu.experiment.combinations import scorers
+    from bocu.sweep.experiment.combinations import scorers
 
     parts = [HEAD, *_places(answers), *_pursuits(answers), *_own_sets(answers), *_scorers(scorers())]
     return "\n\n".join(parts) + "\n"

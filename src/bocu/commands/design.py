@@ -17,7 +17,7 @@ def design_command(
 ) -> None:
     """Write the initial designs of runs, by seed, for the key `initial: {file: ...}` of a problem."""
     from bocu.core.errors import BocuError
-    from bocu.io.files import read_netcdf
+    from bocu.core.io.files import read_netcdf
     from bocu.problems.given_design import write_design
 
     rows: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from bocu.evaluation.agreement import Agreement
+    from bocu.sweep.evaluation.agreement import Agreement
 
 SAME, DIFFERENT, FAULT = 0, 1, 2
 _NAMED = 3  # runs that only one side has
@@ -70,10 +70,10 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     from contextlib import ExitStack
 
     from bocu.core.errors import BocuError
-    from bocu.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements, reduced_against
-    from bocu.evaluation.claims.reduced import numbers_in
-    from bocu.io.tables import table
+    from bocu.core.io.tables import table
     from bocu.sweep.differences import made_otherwise
+    from bocu.sweep.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements, reduced_against
+    from bocu.sweep.evaluation.claims.reduced import numbers_in
 
     with ExitStack() as files:
         sides = (numbers_in(one, files), numbers_in(other, files))

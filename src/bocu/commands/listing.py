@@ -38,8 +38,8 @@ def list_command(
     """List what an experiment file may name, or which of it goes together."""
     from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
-    from bocu.experiment.plugins.lookup import offered
-    from bocu.experiment.registry import aliases, find, registered
+    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.registry import aliases, find, registered
 
     if combinations or as_json:
         if kind is not None or not combinations:
@@ -82,7 +82,7 @@ def _about(entry: Any) -> Any:
 
 
 def _describe(entry: Any) -> None:
-    from bocu.ambiguity.parameters import told
+    from bocu.robust.ambiguity.parameters import told
 
     kind = entry.load()
     about = _about(entry)
@@ -103,15 +103,15 @@ def _describe(entry: Any) -> None:
 
 def _list_models() -> None:
     """List the factories of models, of which nothing is imported."""
-    from bocu.experiment.plugins.lookup import offered
-    from bocu.experiment.registry import registered
+    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.registry import registered
 
     for entry in (*registered("model"), *offered("model")):
         typer.echo(f"{entry.name}  {entry.shown}")
 
 
 def _list_data() -> None:
-    from bocu.data.catalogue import load_catalogue, sources_file
+    from bocu.problems.data.catalogue import load_catalogue, sources_file
 
     for name, dataset in load_catalogue(sources_file()).datasets.items():
         typer.echo(f"{name}: {dataset.title}; licence: {dataset.licence}")
@@ -121,7 +121,7 @@ def _list_data() -> None:
 
 def _list_combinations(as_json: bool) -> None:
     from bocu.commands import combinations as told
-    from bocu.experiment.combinations import combinations
+    from bocu.sweep.experiment.combinations import combinations
 
     found = list(combinations())
     typer.echo(told.as_json(found) if as_json else told.as_tables(found), nl=as_json)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from bocu.core.errors import BocuError
+from bocu.core.io.progress import AtWork
 from bocu.core.loading import load
 from bocu.core.numerics import pin_kernel
-from bocu.io.progress import AtWork
 
 COMMANDS = {
     "run": "bocu.commands.run:run_command",

@@ -78,7 +78,7 @@ def _written(kind: str, words: list[str]) -> dict[str, str]:
 
 def _write(files: dict[Path, str]) -> None:
     from bocu.core.errors import BocuError
-    from bocu.io.files import write_text
+    from bocu.core.io.files import write_text
 
     for path, text in files.items():
         try:

@@ -14,7 +14,7 @@ def writable(option: typer.CallbackParam, path: Path | None) -> Path | None:
     import os
 
     from bocu.core.errors import BocuError
-    from bocu.io.files import refuse_to_replace
+    from bocu.core.io.files import refuse_to_replace
 
     if path is None:
         return None

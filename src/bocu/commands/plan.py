@@ -10,7 +10,7 @@ from bocu.commands.trusting import Trust
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.experiment.plan import Plan
+    from bocu.sweep.experiment.plan import Plan
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import BlockStatus
@@ -35,7 +35,7 @@ def plan_command(
     problem and algorithm under results/, else they come from a model; the last column says which. What is done is
     told by what the files say of themselves.
     """
-    from bocu.figures.reading import counted
+    from bocu.pages.figures.reading import counted
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.staleness import Staleness
@@ -70,8 +70,8 @@ def plan_command(
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.experiment.paths import FIGURE_SUFFIXES
-    from bocu.io.tables import table
+    from bocu.core.io.tables import table
+    from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
     from bocu.sweep.staleness import flat
 
     files = plan.products.by_stage()
@@ -91,9 +91,9 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.experiment.resources import START_SECONDS
-    from bocu.experiment.scoring_costs import scoring_told
-    from bocu.io.tables import duration, size, table
+    from bocu.core.io.tables import duration, size, table
+    from bocu.sweep.experiment.resources import START_SECONDS
+    from bocu.sweep.experiment.scoring_costs import scoring_told
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import BlockState, by_branch
 
@@ -151,8 +151,8 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
 def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:
     from pathlib import Path
 
-    from bocu.experiment.paths import RUN_CACHE
-    from bocu.runs.run_cache import RunCache
+    from bocu.sweep.experiment.paths import RUN_CACHE
+    from bocu.sweep.runs.run_cache import RunCache
     from bocu.sweep.status import BlockState
 
     if not Path(RUN_CACHE).is_dir():

@@ -49,7 +49,7 @@ def replay_command(
     from bocu.advice.replaying import replay
     from bocu.commands.advice import arguments, names_of
     from bocu.commands.worst_case import keys_of
-    from bocu.io.files import write_text
+    from bocu.core.io.files import write_text
 
     asked: dict[str, Any] = {
         "decisions": decisions,

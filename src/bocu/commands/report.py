@@ -28,9 +28,9 @@ def report_command(
     written beside the page.
     """
     from bocu.core.errors import BocuError
-    from bocu.report.build import build_page
+    from bocu.pages.recomputed import part_of
+    from bocu.pages.report.build import build_page
     from bocu.sweep.opening import open_plan_as_made
-    from bocu.sweep.pages import part_of
 
     plans = [open_plan_as_made(experiment, trust) for experiment in experiments]
     names = [plan.experiment.name for plan in plans]

@@ -11,8 +11,8 @@ import typer
 from bocu.commands.trusting import Trust
 
 if TYPE_CHECKING:
-    from bocu.experiment.plan import Plan
     from bocu.sweep.calls import Call, QueuedJob
+    from bocu.sweep.experiment.plan import Plan
 
 
 def resume_command(
@@ -79,7 +79,7 @@ def _taken_up(experiment: str, call: "Call") -> list[str]:
     from pathlib import Path
 
     from bocu.core.errors import BocuError
-    from bocu.experiment.clone import in_clone
+    from bocu.sweep.experiment.clone import in_clone
     from bocu.sweep.opening import merge, plan_of, recorded_sources, setting
     from bocu.sweep.recorded import read_recorded
 

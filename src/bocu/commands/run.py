@@ -45,12 +45,12 @@ def run_command(
     A problem that needs data or fitted priors finds them where the pipeline puts them; what is missing is named with
     the command that makes it.
     """
+    from bocu.core.io.progress import Progress
     from bocu.core.parameters import validate
-    from bocu.experiment.configuration import Seeds
-    from bocu.experiment.fingerprints.fingerprint import definitions, fingerprint
-    from bocu.io.progress import Progress
-    from bocu.runs.execution import Block, execute
+    from bocu.sweep.experiment.configuration import Seeds
+    from bocu.sweep.experiment.fingerprints.fingerprint import definitions, fingerprint
     from bocu.sweep.opening import open_plan
+    from bocu.sweep.runs.execution import Block, execute
 
     _refuse_output(output)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")

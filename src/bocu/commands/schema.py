@@ -12,7 +12,7 @@ from bocu.commands.outputs import writable
 from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
-    from bocu.experiment.registry import RegisteredClass
+    from bocu.sweep.experiment.registry import RegisteredClass
 
 
 def schema_command(
@@ -30,7 +30,7 @@ def schema_command(
     claims: Annotated[bool, typer.Option("--claims", help="The JSON schema of a claims file instead.")] = False,
 ) -> None:
     """Print the JSON schema of an experiment file, or its keys as tables; both are made from the typed model."""
-    from bocu.io.files import write_text
+    from bocu.core.io.files import write_text
 
     if suggest:
         text = settings_tables() if tables else json.dumps(settings_schema(), indent=2) + "\n"
@@ -45,10 +45,10 @@ def schema_command(
 
 def key_tables() -> str:
     """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
-    from bocu.algorithms.botorch_model import BotorchModelParameters
-    from bocu.ambiguity.parameters import SetParameters, told
-    from bocu.evaluation.claims import ClaimsFile
-    from bocu.experiment.configuration import (
+    from bocu.learners.algorithms.botorch_model import BotorchModelParameters
+    from bocu.robust.ambiguity.parameters import SetParameters, told
+    from bocu.sweep.evaluation.claims import ClaimsFile
+    from bocu.sweep.experiment.configuration import (
         AlgorithmEntry,
         Data,
         Experiment,
@@ -58,8 +58,8 @@ def key_tables() -> str:
         PriorEntry,
         Seeds,
     )
-    from bocu.experiment.registry import aliases, registered
-    from bocu.experiment.sweep_axes import Axis
+    from bocu.sweep.experiment.registry import aliases, registered
+    from bocu.sweep.experiment.sweep_axes import Axis
 
     parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
     parts += [
@@ -130,7 +130,7 @@ def _own_table(title: str, model: object, summary: str = "") -> str:
 
 def claims_schema() -> dict[str, object]:
     """Return the schema of a claims file; what a claim leaves out may stand once at the top."""
-    from bocu.evaluation.claims import ClaimsFile
+    from bocu.sweep.evaluation.claims import ClaimsFile
 
     schema = json_schema_of(ClaimsFile)
     claim = schema["$defs"]["Claim"]
@@ -138,7 +138,7 @@ def claims_schema() -> dict[str, object]:
     return {"$schema": DIALECT, **schema}
 
 
-EXPERIMENT_MODULE = "bocu.experiment.configuration"
+EXPERIMENT_MODULE = "bocu.sweep.experiment.configuration"
 CLAIMS = "Named under `claims`; see [claims.md](claims.md). Its schema is `workflow/schemas/claims.schema.json`."
 MODEL = (
     "In place of our own under the key `model` of algorithms with continuous decisions. A registered name alone is the "
@@ -201,8 +201,8 @@ OUTSIDE = {"pattern": ":"}  # module:Class, or path/to/file.py:Class
 
 def _known(kind: str, installed: bool) -> "list[RegisteredClass]":
     """Return what is registered and, if wanted, what installed packages offer."""
-    from bocu.experiment.plugins.lookup import offered
-    from bocu.experiment.registry import registered
+    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.registry import registered
 
     return [*registered(kind), *(offered(kind) if installed else ())]
 
@@ -213,9 +213,9 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     Args:
         installed: add what installed packages offer by entry points.
     """
-    from bocu.ambiguity.parameters import told
-    from bocu.experiment.configuration import Experiment
-    from bocu.experiment.registry import aliases
+    from bocu.robust.ambiguity.parameters import told
+    from bocu.sweep.experiment.configuration import Experiment
+    from bocu.sweep.experiment.registry import aliases
 
     schema = json_schema_of(Experiment)
     schema = {"$schema": DIALECT, **schema}
@@ -267,7 +267,7 @@ def _sweep_grid(definitions: Plain) -> Plain:
 
 def _any_set(definitions: Plain, things: "list[RegisteredClass]") -> Plain:
     """Return the schema of a set of any name, whose own keys stand beside its name; adds to the definitions."""
-    from bocu.ambiguity.parameters import SetParameters
+    from bocu.robust.ambiguity.parameters import SetParameters
 
     name = dict(definitions["SetParameters"]["properties"]["name"])
     forms = []

@@ -12,8 +12,8 @@ from bocu.commands.trusting import Trust
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.experiment.plan import Plan
     from bocu.sweep.calls import Call, QueuedJob
+    from bocu.sweep.experiment.plan import Plan
     from bocu.sweep.status import BlockStatus
 
 _SHOWN_ERRORS = 5
@@ -55,7 +55,7 @@ def status_command(
 
 def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     """Return the text, and the number of blocks that are not done."""
-    from bocu.io.tables import duration, table
+    from bocu.core.io.tables import duration, table
     from bocu.sweep.forecast import Forecaster, wall_seconds
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import BlockState, by_branch, statuses

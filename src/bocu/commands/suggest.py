@@ -50,7 +50,7 @@ def suggest_command(
     from bocu.advice.suggesting import suggest
     from bocu.commands.advice import arguments, names_of
     from bocu.commands.worst_case import keys_of
-    from bocu.io.files import write_text
+    from bocu.core.io.files import write_text
 
     asked: dict[str, Any] = {
         "decisions": decisions,

@@ -46,7 +46,7 @@ def verify_command(
 
 def _verify_page(page: str, settings: bool, trust: bool) -> None:
     from bocu.core.errors import BocuError
-    from bocu.sweep.pages import told_briefly, verify_page
+    from bocu.pages.recomputed import told_briefly, verify_page
 
     if settings:
         raise BocuError("--mirror, --config: a page knows its experiments; found them together with a page")

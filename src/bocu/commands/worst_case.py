@@ -19,13 +19,13 @@ def worst_case_command(
     """
     import math
 
-    from bocu.ambiguity.base import worst_case
-    from bocu.ambiguity.checks import radius
-    from bocu.ambiguity.parameters import LARGEST_RADIUS, SetParameters
-    from bocu.ambiguity.tables import as_csv, read_table
     from bocu.core.errors import BocuError
     from bocu.core.parameters import Reading, validate
-    from bocu.experiment.registry import find
+    from bocu.robust.ambiguity.base import worst_case
+    from bocu.robust.ambiguity.checks import radius
+    from bocu.robust.ambiguity.parameters import LARGEST_RADIUS, SetParameters
+    from bocu.robust.ambiguity.tables import as_csv, read_table
+    from bocu.sweep.experiment.registry import find
 
     table = read_table(file)
     if find("set", name, "--set: ", Path()).load().has_radius and epsilon is None:

@@ -28,7 +28,7 @@ class Look:
     """How the line of an algorithm is drawn in every figure.
 
     Attributes:
-        colour: by its name; `bocu.figures.style` says which it is.
+        colour: by its name; `bocu.core.style` says which it is.
         dash: likewise.
         marker: a marker of matplotlib.
     """

@@ -1,6 +1,6 @@
 """What a run costs, as classes say it: how large a problem is, and how much work an algorithm does on it.
 
-Both are said in counts; what one of each takes is measured (`bocu.experiment.costs`). They change no number of a run:
+Both are said in counts; what one of each takes is measured (`experiment.costs`). They change no number of a run:
 methods marked `planning_only` are left out of code fingerprints.
 """
 

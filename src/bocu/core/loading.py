@@ -8,7 +8,7 @@ from typing import Any
 from bocu.core.errors import BocuError, BrokenFileError, line_in
 from bocu.core.places import import_place
 
-_REGISTRY = "bocu.experiment.registry"
+_REGISTRY = "bocu.sweep.experiment.registry"
 
 
 def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] = ()) -> None:

@@ -1,6 +1,6 @@
 """Names of the protocols, and the groups of them that classes are defined for.
 
-A protocol says who chooses what in which order; how each is played stands in `bocu.runs.protocol`.
+A protocol says who chooses what in which order; how each is played stands in `bocu.sweep.runs.protocol`.
 """
 
 TIME_VARYING = ("time-varying",)

@@ -1,4 +1,5 @@
 """Problems, one module a family: what a seed meets, and what planning may ask without opening a file.
 
-Imports `priors`, `acquisition` and below; no algorithm.
+Rooms `data` (catalogue, downloads, stand-ins) and `priors` (fitted to them). Imports `core`, `robust`, and of the
+learners surrogates and what searches them; no algorithm.
 """

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from bocu.contexts.estimates import draw
-from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain
@@ -24,15 +22,17 @@ from bocu.core.plain import Plain
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
+from bocu.robust.contexts.estimates import draw
+from bocu.robust.contexts.references import Estimate
 
 if TYPE_CHECKING:
-    from bocu.contexts.laws import JointLaw
-    from bocu.data.catalogue import Catalogue
-    from bocu.experiment.branches import ProblemPaths
-    from bocu.priors.statements import Candidate
-    from bocu.surrogates.box_time_varying import BoxPrior
-    from bocu.surrogates.grid import GridPrior
-    from bocu.surrogates.time_varying import TimeVaryingPrior
+    from bocu.learners.surrogates.box_time_varying import BoxPrior
+    from bocu.learners.surrogates.grid import GridPrior
+    from bocu.learners.surrogates.time_varying import TimeVaryingPrior
+    from bocu.problems.data.catalogue import Catalogue
+    from bocu.problems.priors.statements import Candidate
+    from bocu.robust.contexts.laws import JointLaw
+    from bocu.sweep.experiment.branches import ProblemPaths
 
 
 class ProblemParameters(Parameters):

@@ -9,16 +9,16 @@ from pydantic import Field
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Positive, nearest
 from bocu.core.plain import Plain
-from bocu.priors.grids import grid_priors, lengthscales
-from bocu.priors.statements import Candidate, FittedPrior, Period, Scenario, StatedPrior
+from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.base import ProblemParameters
-from bocu.surrogates.grid import GridPrior
+from bocu.problems.priors.grids import grid_priors, lengthscales
+from bocu.problems.priors.statements import Candidate, FittedPrior, Period, Scenario, StatedPrior
 
 if TYPE_CHECKING:
-    from bocu.experiment.branches import ProblemPaths
+    from bocu.sweep.experiment.branches import ProblemPaths
 
-FIT = "bocu.priors.gaussian_process:fit_prior"  # by name: a run depends on what is fitted, not on how
-FIT_KERNEL = "bocu.runs.kernel_fits:fit_kernel"
+FIT = "bocu.problems.priors.gaussian_process:fit_prior"  # by name: a run depends on what is fitted, not on how
+FIT_KERNEL = "bocu.sweep.runs.kernel_fits:fit_kernel"
 
 FITTED: Literal["fitted"] = "fitted"
 OWN_KERNEL = "own_kernel"  # no entry has such a label

@@ -11,10 +11,6 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.laws import JointLaw
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import ShiftParameters, restated
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, unit_cube
@@ -29,6 +25,10 @@ from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
+from bocu.robust.contexts.laws import JointLaw
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import ShiftParameters, restated
+from bocu.robust.contexts.stated_laws import LawParameters
 
 
 class ContinuousParameters(ProblemParameters):

@@ -10,9 +10,6 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate
-from bocu.contexts.estimates import KernelDensity
-from bocu.contexts.laws import ContextLaw
 from bocu.core.about import About
 from bocu.core.parameters import Count
 from bocu.core.randomness import Streams
@@ -20,6 +17,9 @@ from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.given_design import InitialDesign
 from bocu.problems.optima import expectation_named
+from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate
+from bocu.robust.contexts.estimates import KernelDensity
+from bocu.robust.contexts.laws import ContextLaw
 
 
 class EstimateDistancesParameters(FiniteParameters):

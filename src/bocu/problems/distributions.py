@@ -6,13 +6,13 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.contexts.estimates import discretised
-from bocu.contexts.references import Estimate
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import ShiftParameters, restated
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import NotNegative, Number, Parameters, Positive
+from bocu.robust.contexts.estimates import discretised
+from bocu.robust.contexts.references import Estimate
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import ShiftParameters, restated
+from bocu.robust.contexts.stated_laws import LawParameters
 
 
 class NormalParameters(Parameters):

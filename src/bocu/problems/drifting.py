@@ -20,10 +20,10 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Outline
+from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.time_varying import drifting
 from bocu.problems.candidates import prior_named
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation
-from bocu.surrogates.roots import SpectralRoot
-from bocu.surrogates.time_varying import drifting
 
 MOST_PAIRS = 2_000
 """Of decision and context: every candidate prior keeps a matrix over all of them."""

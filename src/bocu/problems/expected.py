@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity import checks
-from bocu.ambiguity.checks import Floats
-from bocu.contexts.laws import JointLaw
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import checks
+from bocu.robust.ambiguity.checks import Floats
+from bocu.robust.contexts.laws import JointLaw
 
 PayoffFunction = Callable[[Floats, Floats], Floats]
 

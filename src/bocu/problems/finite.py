@@ -13,10 +13,6 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.contexts.estimates import product_grid
-from bocu.contexts.references import Estimate
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import ShiftParameters
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, shown
@@ -26,7 +22,7 @@ from bocu.core.plain import Plain
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.priors.grids import fitted_prior, grid_priors
+from bocu.learners.surrogates.grid import GridPrior, check_scales
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.candidates import FIT_KERNEL, FITTED, OWN_KERNEL, CandidateParameters, Lengthscale, prior_named
 from bocu.problems.distributions import (
@@ -39,10 +35,14 @@ from bocu.problems.distributions import (
     weights_on,
 )
 from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_in_design
-from bocu.surrogates.grid import GridPrior, check_scales
+from bocu.problems.priors.grids import fitted_prior, grid_priors
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.contexts.references import Estimate
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import ShiftParameters
 
 if TYPE_CHECKING:
-    from bocu.experiment.branches import ProblemPaths
+    from bocu.sweep.experiment.branches import ProblemPaths
 
 LENGTHSCALE = "length-scale of that kernel in every coordinate"
 

@@ -17,9 +17,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.robust.ambiguity.checks import Floats
 
 Formula = Callable[[Floats, Floats], Floats]
 

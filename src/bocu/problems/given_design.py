@@ -19,8 +19,8 @@ from pydantic import Field
 
 from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.io.files import write_text
 from bocu.core.parameters import Integer, Parameters
-from bocu.io.files import write_text
 
 #: How far a coordinate may lie from the grid point that it names: files often have six digits.
 SAME = 1e-6

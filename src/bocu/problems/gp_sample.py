@@ -7,12 +7,12 @@ Gaussian-process mean through these values.
 import numpy as np
 from pydantic import Field
 
-from bocu.ambiguity.mmd.gram import with_jitter
 from bocu.core.about import About
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
+from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
-from bocu.surrogates.grid import GridPrior
+from bocu.robust.ambiguity.mmd.gram import with_jitter
 
 
 class GPSampleParameters(FiniteParameters):

@@ -22,9 +22,9 @@ from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.surrogates.roots import SpectralRoot
-from bocu.surrogates.time_varying import TimeVaryingPrior
 
 HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)

@@ -21,13 +21,13 @@ from bocu.core.kernels import SquaredExponential
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.priors.boxes import box_prior
-from bocu.priors.grids import lengthscales
-from bocu.priors.statements import Candidate, StatedPrior
+from bocu.learners.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
+from bocu.learners.surrogates.roots import SpectralRoot
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.hills import CENTRES, LABELS, HillShapeParameters
-from bocu.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
-from bocu.surrogates.roots import SpectralRoot
+from bocu.problems.priors.boxes import box_prior
+from bocu.problems.priors.grids import lengthscales
+from bocu.problems.priors.statements import Candidate, StatedPrior
 
 _LINE = BoxDomain(np.zeros(1), np.ones(1), ("position",), ("1",))
 _FEWEST_ANCHORS, _ANCHORS_A_LENGTHSCALE, _MOST_ANCHORS = 129, 8, 2_049

@@ -2,7 +2,7 @@
 
 A decision is the water of the early and of the late weeks; a context is a cell of seasons of like rain and reference
 evapotranspiration; the payoff is the profit of a hectare. References and truths are collections of seasons by name.
-Site, crop, grids and prices are ours: `bocu.data.simulators.irrigation` and `bocu.data.payoff_tables` say them.
+Site, crop, grids and prices are ours: `data.simulators.irrigation` and `data.payoff_tables` say them.
 """
 
 from typing import ClassVar, Literal
@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.references import Estimate
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Parameters, Positive
@@ -18,6 +17,7 @@ from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution
 from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
+from bocu.robust.contexts.references import Estimate
 
 UNIFORM = "uniform"
 SuffolkName = Literal["historical", "observed", "ssp585-2040-59", "ssp585-2080-99"]

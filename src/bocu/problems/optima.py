@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 
-from bocu.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, uniform
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Specification
@@ -29,6 +28,7 @@ from bocu.problems.expected import (
 from bocu.problems.functions import function_named
 from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
 from bocu.problems.stored_optima import STORED
+from bocu.robust.contexts.laws import JointLaw, burr_xii, clipped_normal, complicated, uniform
 
 RuleName = Literal["sobol", "quadrature"]
 

@@ -2,7 +2,7 @@
 
 Three decisions (risk aversion, trade aversion, holding-cost multiplier) and two contexts (bid-ask spread, borrowing
 cost), all in [0, 1]; the payoff is a return in percent a year. The mean runs through 3,000 evaluations of Cakmak et al.
-(2020); its weights are worked out once, when the data are prepared (`bocu.data.portfolio`).
+(2020); its weights are worked out once, when the data are prepared (`bocu.problems.data.portfolio`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
 from bocu.problems.base import Problem
 from bocu.problems.prepared_data import PreparedDataParameters
+from bocu.robust.ambiguity.checks import Floats
 
 if TYPE_CHECKING:
-    from bocu.data.means import Mean
+    from bocu.problems.data.means import Mean
 
 DECISION_DIM, CONTEXT_DIM = 3, 2
 
@@ -60,7 +60,7 @@ class PortfolioPayoff:
         Raises:
             BocuError: the file holds no such mean.
         """
-        from bocu.data.means import load_mean  # brings xarray
+        from bocu.problems.data.means import load_mean  # brings xarray
 
         mean = load_mean(path, fit)
         if len(mean.names) != DECISION_DIM + CONTEXT_DIM:
@@ -84,7 +84,7 @@ class PortfolioData(Problem[PortfolioType]):
     units = "percent year-1"
 
     def __init__(self, parameters: PortfolioType, inputs: Mapping[str, Any]) -> None:
-        from bocu.io.files import read_netcdf
+        from bocu.core.io.files import read_netcdf
 
         super().__init__(parameters, inputs)
         self._cite(read_netcdf(inputs["data"]).attrs)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from pydantic import Field
 
 from bocu.core.errors import BocuError
-from bocu.data.catalogue import SOURCES, Source
 from bocu.problems.base import ProblemParameters
+from bocu.problems.data.catalogue import SOURCES, Source
 
 if TYPE_CHECKING:
-    from bocu.data.catalogue import Catalogue
-    from bocu.experiment.branches import ProblemPaths
+    from bocu.problems.data.catalogue import Catalogue
+    from bocu.sweep.experiment.branches import ProblemPaths
 
 
 UNSETTLED = f"source: found null; allowed: {', '.join(SOURCES)}"

@@ -1,4 +1,4 @@
-"""Problems whose payoff is a Gaussian-process mean that a data set prepares (see `bocu.data.means`)."""
+"""Problems whose payoff is a Gaussian-process mean that a data set prepares (see `bocu.problems.data.means`)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
@@ -7,8 +7,8 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
-from bocu.io.files import read_netcdf
 from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.prepared_data import PreparedDataParameters
@@ -21,7 +21,7 @@ class PreparedMeanParameters(PreparedDataParameters, FiniteParameters):
     the order of the grid's coordinates.
     """
 
-    read_rows: ClassVar[str] = "bocu.priors.observations:prepared_rows"
+    read_rows: ClassVar[str] = "bocu.problems.priors.observations:prepared_rows"
 
     lengthscale: Lengthscale = Field(0.1, description=LENGTHSCALE)
 
@@ -46,7 +46,7 @@ class PreparedMeanProblem(FiniteProblem[PreparedMeanType]):
         return self._table
 
     def _evaluate(self, path: str) -> np.ndarray:
-        from bocu.data.means import load_mean
+        from bocu.problems.data.means import load_mean
 
         mean = load_mean(path)
         prepared = read_netcdf(path)

@@ -16,11 +16,6 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.estimates import covering_grid, draw
-from bocu.contexts.references import Estimate
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import ShiftParameters
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import Domain, FiniteDomain, unit_cube
@@ -34,6 +29,11 @@ from bocu.problems.distributions import ByLaw, Distribution, shifting, weights_o
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
+from bocu.robust.contexts.estimates import covering_grid, draw
+from bocu.robust.contexts.references import Estimate
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import ShiftParameters
+from bocu.robust.contexts.stated_laws import LawParameters
 
 BURR = ByLaw.model_construct(law=LawParameters.model_construct(name="burr-xii", parameters={"a": 2.0, "b": 20.0}))
 """Burr XII(2, 20), the newsvendor's demand."""

@@ -15,11 +15,11 @@ from math import comb
 
 import numpy as np
 
-from bocu.acquisition.ascent import ascend
-from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.ties import first_best
+from bocu.learners.acquisition.ascent import ascend
+from bocu.robust.ambiguity.checks import Floats
 
 PayoffTables = Callable[[Floats], Floats]
 """Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""

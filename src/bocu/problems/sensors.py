@@ -17,27 +17,27 @@ from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain, time_steps
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import Day, Integer, Number, Parameters
 from bocu.core.plain import Plain
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.data.catalogue import Source
-from bocu.io.files import read_netcdf
-from bocu.priors.fit import Centre, PriorSpecification
-from bocu.priors.statements import Candidate, FittedPrior, Period
-from bocu.priors.stored import differing_in_scale_only, read_prior
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
+from bocu.problems.data.catalogue import Source
 from bocu.problems.prepared_data import UNSETTLED, settled_source
-from bocu.surrogates.time_varying import TimeVaryingPrior
+from bocu.problems.priors.fit import Centre, PriorSpecification
+from bocu.problems.priors.statements import Candidate, FittedPrior, Period
+from bocu.problems.priors.stored import differing_in_scale_only, read_prior
 
 if TYPE_CHECKING:
-    from bocu.data.catalogue import Catalogue
-    from bocu.experiment.branches import ProblemPaths
+    from bocu.problems.data.catalogue import Catalogue
+    from bocu.sweep.experiment.branches import ProblemPaths
 
 DATASET = "intel"
-EMPIRICAL = "bocu.priors.fit:fit_prior"  # by name: a run depends on what is fitted, not on how
-PROCESS = "bocu.priors.sensor_process:fit_prior"
+EMPIRICAL = "bocu.problems.priors.fit:fit_prior"  # by name: a run depends on what is fitted, not on how
+PROCESS = "bocu.problems.priors.sensor_process:fit_prior"
 DAY_MINUTES = 24 * 60
 
 Minutes = Annotated[Integer, Field(gt=0)]
@@ -259,7 +259,7 @@ class Sensors(Problem[SensorsParameters]):
     best_prior: TimeVaryingPrior
 
     def __init__(self, parameters: SensorsParameters, inputs: Mapping[str, Any]) -> None:
-        from bocu.data.intel import load_days
+        from bocu.problems.data.intel import load_days
 
         super().__init__(parameters, inputs)
         settings = self.parameters.settings

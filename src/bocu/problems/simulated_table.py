@@ -13,9 +13,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Payoff
-from bocu.io.files import read_netcdf
 from bocu.problems.distributions import listed, weights_on
 from bocu.problems.finite import FiniteParameters, FiniteProblem, FiniteRealisation
 from bocu.problems.prepared_data import PreparedDataParameters
@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 class SimulatedTableParameters(PreparedDataParameters, FiniteParameters):
     """Parameters of a table that a simulator filled; subclasses say which laws it knows."""
 
-    read_rows: ClassVar[str] = "bocu.priors.observations:table_rows"
+    read_rows: ClassVar[str] = "bocu.problems.priors.observations:table_rows"
 
 
 TableType = TypeVar("TableType", bound=SimulatedTableParameters)

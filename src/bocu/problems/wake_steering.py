@@ -1,6 +1,6 @@
 """Yaw of two turbines in front of a third, under a wind that is forecast wrongly: FLORIS 4.7.
 
-The payoff is the gain in kW over no yaw in the same wind, see `bocu.data.simulators.wakes`. Reference and truth are
+The payoff is the gain in kW over no yaw in the same wind, see `data.simulators.wakes`. Reference and truth are
 normal distributions of the direction; speeds are uniform. The reference's mean is 2 degrees: at 0 there are two
 mirrored optima, and luck decides.
 """
@@ -10,15 +10,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.contexts.references import Estimate
-from bocu.contexts.shifts import restated
-from bocu.contexts.stated_laws import LawParameters
 from bocu.core.about import About
 from bocu.core.parameters import Count, Number, Parameters, Positive
 from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution
 from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
+from bocu.robust.contexts.references import Estimate
+from bocu.robust.contexts.shifts import restated
+from bocu.robust.contexts.stated_laws import LawParameters
 
 FARTHEST = 15.0
 """Degrees from the row, to either side, that directions are scaled by."""

@@ -19,32 +19,32 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.ambiguity.mmd.gram import JITTER
-from bocu.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
-from bocu.ambiguity.parameters import SetParameters
-from bocu.contexts.estimates import nearest_points, product_grid
 from bocu.core.about import About
 from bocu.core.costs import Size, planning_only
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Count, Day, Integer, NotNegative, Parameters, Positive
 from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.data.catalogue import Source
-from bocu.io.files import read_netcdf
-from bocu.priors.observations import TrainingRows
-from bocu.priors.statements import Period, Scenario
+from bocu.learners.surrogates.grid import GridPrior, check_scales
 from bocu.problems.base import Problem, Realisation, Rehearsal
 from bocu.problems.candidates import CandidateParameters, prior_named
+from bocu.problems.data.catalogue import Source
 from bocu.problems.finite import MOST_POINTS
 from bocu.problems.prepared_data import settled_source
-from bocu.surrogates.grid import GridPrior, check_scales
+from bocu.problems.priors.observations import TrainingRows
+from bocu.problems.priors.statements import Period, Scenario
+from bocu.robust.ambiguity.mmd.gram import JITTER
+from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.robust.contexts.estimates import nearest_points, product_grid
 
 if TYPE_CHECKING:
-    from bocu.data.catalogue import Catalogue
-    from bocu.experiment.branches import ProblemPaths
+    from bocu.problems.data.catalogue import Catalogue
+    from bocu.sweep.experiment.branches import ProblemPaths
 
 DATASET = "wind"
 DAY_HOURS = 24

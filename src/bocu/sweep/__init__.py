@@ -1,4 +1,4 @@
-"""What surrounds a sweep: status, why a file is out of date, differences, leftovers, forecasts.
+"""A sweep, and what surrounds it: status, why a file is out of date, differences, leftovers, forecasts.
 
-Imports `report` and below.
+Rooms `experiment` (what is to be run), `runs`, `evaluation` (what they are worth). Imports `problems` and below.
 """

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.experiment.branches import Branch
-from bocu.experiment.plan import Plan
-from bocu.io.files import read_text, write_json
+from bocu.core.io.files import read_text, write_json
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.forecast import Forecaster
 
 SECONDS = 60.0

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.data.catalogue import SOURCES
-from bocu.io.files import set_aside
+from bocu.core.io.files import set_aside
+from bocu.problems.data.catalogue import SOURCES
 
 
 def fault_told(error: BocuError) -> str:

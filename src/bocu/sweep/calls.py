@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.experiment.paths import RESULTS
-from bocu.experiment.plan import Plan
-from bocu.io import manifest
-from bocu.io.files import process_runs, regular_file, write_json
+from bocu.core.io import manifest
+from bocu.core.io.files import process_runs, regular_file, write_json
+from bocu.sweep.experiment.paths import RESULTS
+from bocu.sweep.experiment.plan import Plan
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.errors import BocuError, shortened
-from bocu.io.files import open_netcdf, read_netcdf
-from bocu.io.provenance import collected
+from bocu.core.io.files import open_netcdf, read_netcdf
+from bocu.core.io.provenance import collected
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,7 @@
 """How long blocks of seeds take and how large they get, and what their jobs ask for.
 
 Known from, in this order: run files of the branch; a pilot of it (`bocu.sweep.pilots`); run files of other experiments,
-of the same classes; else the model alone (`bocu.experiment.resources`), cautious where a class says nothing. The model
+of the same classes; else the model alone (`experiment.resources`), cautious where a class says nothing. The model
 carries measured times over to other numbers of seeds and iterations. None of this enters a path or the parameters of
 a job.
 """
@@ -14,10 +14,10 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Specification
-from bocu.experiment.branches import Branch, Component
-from bocu.experiment.paths import RESULTS, block_name
-from bocu.experiment.plan import Plan
-from bocu.experiment.resources import (
+from bocu.sweep.experiment.branches import Branch, Component
+from bocu.sweep.experiment.paths import RESULTS, block_name
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.resources import (
     FILE_MB,
     PROCESS_MB,
     ROW_COPIES,
@@ -28,11 +28,11 @@ from bocu.experiment.resources import (
     memory,
     minutes,
 )
-from bocu.experiment.scoring_costs import scoring_seconds
-from bocu.experiment.stages import usual_seconds
-from bocu.runs.pilot import Pilot
+from bocu.sweep.experiment.scoring_costs import scoring_seconds
+from bocu.sweep.experiment.stages import usual_seconds
 from bocu.sweep.narrator import UNFORECAST, Job
 from bocu.sweep.pilots import read_pilots
+from bocu.sweep.runs.pilot import Pilot
 
 _FILES = 4  # that are read of one branch
 MODEL, CAUTION = "model", "caution"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
+from bocu.core.io.lineage import making, unfold, writing
 from bocu.core.plain import Plain
-from bocu.experiment.paths import checkpoint_folder, log_file
-from bocu.io.lineage import making, unfold, writing
+from bocu.sweep.experiment.paths import checkpoint_folder, log_file
 from bocu.sweep.words import Words
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def block_job(snakemake: Any) -> Iterator[Plain]:
     The log is opened when the block is held, and added to: whoever held it before is left undisturbed, and what earlier
     attempts said stays.
     """
-    from bocu.runs.checkpoints import hold
+    from bocu.sweep.runs.checkpoints import hold
 
     run_file = snakemake.output[0]
     with (

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bocu.core.errors import BocuError
+from bocu.core.io.files import canonical_json, write_json
 from bocu.core.plain import Plain
-from bocu.experiment.branches import Branch
-from bocu.experiment.plan import Plan
-from bocu.io.files import canonical_json, write_json
-from bocu.runs import pilot
-from bocu.runs.pilot import Pilot
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.runs import pilot
+from bocu.sweep.runs.pilot import Pilot
 from bocu.sweep.staleness import flat
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def measure_pilots(
     Raises:
         BocuError: data or priors of a branch are not there yet, or its run fails.
     """
-    from bocu.runs.compiling import compile_ahead
+    from bocu.sweep.runs.compiling import compile_ahead
 
     chosen = list(branches)
     inputs = {branch.problem.label: plan.inputs.problem(branch.problem.label) for branch in chosen}

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bocu.core.errors import BocuError
-from bocu.experiment.paths import PARTIAL, RUN_CACHE
-from bocu.experiment.plan import Plan
-from bocu.experiment.record import refuse_to_shrink
-from bocu.io.files import BROKEN, is_stale
-from bocu.io.manifest import SUFFIX, digest_file, edited
-from bocu.runs.checkpoints import peek
-from bocu.runs.run_cache import digest
+from bocu.core.io.files import BROKEN, is_stale
+from bocu.core.io.manifest import SUFFIX, digest_file, edited
+from bocu.sweep.experiment.paths import PARTIAL, RUN_CACHE
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.record import refuse_to_shrink
 from bocu.sweep.opening import differences_from_record
+from bocu.sweep.runs.checkpoints import peek
+from bocu.sweep.runs.run_cache import digest
 from bocu.sweep.staleness import Staleness
 from bocu.sweep.status import held_locks, is_running
 

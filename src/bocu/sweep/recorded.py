@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bocu.core.errors import BocuError, shown
-from bocu.experiment.clone import of_clone
+from bocu.sweep.experiment.clone import of_clone
 
 _NUMBER = r"\d+(\.\d+)?"
 _WORD = r"[a-z][a-z0-9_-]*"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import Specification
-from bocu.experiment.fingerprints.fingerprint import definitions
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions
 from bocu.sweep.explanation import MANY
 
 _SHORT = 12  # digits of a hash that are shown

@@ -12,13 +12,13 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.core.numerics import pin_kernel
 from bocu.core.plain import Plain
-from bocu.experiment.fingerprints.fingerprint import keep_definitions
-from bocu.experiment.paths import code_file
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
-from bocu.experiment.record import refuse_to_shrink, write_record
 from bocu.sweep import calls, narrator
 from bocu.sweep.blocks import keep
+from bocu.sweep.experiment.fingerprints.fingerprint import keep_definitions
+from bocu.sweep.experiment.paths import code_file
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.experiment.record import refuse_to_shrink, write_record
 from bocu.sweep.forecast import Forecaster
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
@@ -65,7 +65,7 @@ def from_snakemake(workflow: Any, config: Plain) -> Plan:
 
 def begin(plan: Plan, forecaster: Forecaster, workflow: Any, logs: str | Sequence[str]) -> None:
     """Note that this call begins, record what is about to be made, and compile what jobs would compile one by one."""
-    from bocu.runs.compiling import compile_ahead
+    from bocu.sweep.runs.compiling import compile_ahead
 
     # First, so that a kill from here on leaves no lock that nobody is known to have written.
     calls.begin(plan.experiment.name, logs, getattr(workflow.persistence, "_lockfile", {}).values())

@@ -1,7 +1,7 @@
 """Why a file of an experiment is out of date, or that it is not, as a dry run of Snakemake would find.
 
 Each file says itself what it was made from: a run file its specification, code and inputs, all else the parameters and
-inputs of its job (`bocu.io.lineage`). Records of Snakemake's are not looked at, and need not be there.
+inputs of its job (`bocu.core.io.lineage`). Records of Snakemake's are not looked at, and need not be there.
 """
 
 import functools
@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.files import read_netcdf
+from bocu.core.io.hashes import TIMESTAMP, contents_sha256, sha256
+from bocu.core.io.lineage import Lineage, read_lineage, unfold
 from bocu.core.plain import Plain
-from bocu.data.catalogue import SOURCES, Prepared
-from bocu.experiment.branches import Branch
-from bocu.experiment.fingerprints.fingerprint import source_files
-from bocu.experiment.paths import FIGURE_SUFFIXES, PARTIAL
-from bocu.experiment.plan import Plan
-from bocu.io.files import read_netcdf
-from bocu.io.hashes import TIMESTAMP, contents_sha256, sha256
-from bocu.io.lineage import Lineage, read_lineage, unfold
+from bocu.problems.data.catalogue import SOURCES, Prepared
 from bocu.sweep.changes import changes
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.fingerprints.fingerprint import source_files
+from bocu.sweep.experiment.paths import FIGURE_SUFFIXES, PARTIAL
+from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
 from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
 
@@ -61,7 +61,7 @@ class Staleness:
 
     def identity(self, branch: Branch, first: int, last: int) -> Plain | None:
         """Return what the numbers of a block depend on, or None where an input file is not made yet."""
-        from bocu.runs.execution import Block
+        from bocu.sweep.runs.execution import Block
 
         parameters = self.plan.parameters.run(branch, first, last)
         inputs = self.plan.inputs.problem(branch.problem.label)

@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
-from bocu.experiment.branches import Branch
-from bocu.experiment.paths import block_name
-from bocu.experiment.plan import Plan
-from bocu.io.files import process_runs
-from bocu.io.manifest import edited
-from bocu.runs.checkpoints import peek
+from bocu.core.io.files import process_runs
+from bocu.core.io.manifest import edited
+from bocu.sweep.experiment.branches import Branch
+from bocu.sweep.experiment.paths import block_name
+from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.jobs import ATTEMPT
+from bocu.sweep.runs.checkpoints import peek
 from bocu.sweep.staleness import MISSING, Staleness
 
 LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.data.catalogue import SOURCES
-from bocu.experiment.paths import PARTIAL
-from bocu.experiment.plan import Plan
-from bocu.io.chunks import CHUNK_ELEMENTS
-from bocu.io.files import read_netcdf, reading
-from bocu.io.hashes import sha256
-from bocu.io.manifest import SUFFIX, record_digest, recorded, refuse_edited
-from bocu.io.seals import SEAL
-from bocu.report.origin_files import OriginFiles
+from bocu.core.io.chunks import CHUNK_ELEMENTS
+from bocu.core.io.files import read_netcdf, reading
+from bocu.core.io.hashes import sha256
+from bocu.core.io.manifest import SUFFIX, record_digest, recorded, refuse_edited
+from bocu.core.io.seals import SEAL
+from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
+from bocu.sweep.experiment.paths import PARTIAL
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.origin_files import OriginFiles
 from bocu.sweep.staleness import flat
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters
-from bocu.algorithms.plain_state import TOLD_AGAIN
 from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import Specification
 from bocu.core.rounds import Round
-from bocu.experiment.registry import find
+from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters
+from bocu.learners.algorithms.plain_state import TOLD_AGAIN
 from bocu.problems.base import Problem
-from bocu.runs.checkpoints import CheckpointStore
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.experiment.registry import find
+from bocu.sweep.runs.checkpoints import CheckpointStore
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import Subject, global_generators, same, subject
 from bocu.testing.games import game, run_specification, stated
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, validate
-from bocu.experiment.plugins.contract import refuse_breach, refuse_heavy
-from bocu.experiment.registry import RegisteredClass, find
+from bocu.sweep.experiment.plugins.contract import refuse_breach, refuse_heavy
+from bocu.sweep.experiment.registry import RegisteredClass, find
 
 
 class Breach(AssertionError):

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bocu.evaluation.cubes import build_cube, build_summary
-from bocu.evaluation.digests import build_digest
-from bocu.evaluation.scores import score
-from bocu.experiment.plan import Plan
-from bocu.experiment.planning import make_plan
-from bocu.figures.base import Drawing, Figure, save
-from bocu.runs.execution import Block, execute
+from bocu.pages.figures.base import Drawing, Figure, save
+from bocu.sweep.evaluation.cubes import build_cube, build_summary
+from bocu.sweep.evaluation.digests import build_digest
+from bocu.sweep.evaluation.scores import score
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.planning import make_plan
+from bocu.sweep.runs.execution import Block, execute
 from bocu.testing.breaches import Subject, subject
 from bocu.testing.games import named_game
 

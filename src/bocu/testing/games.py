@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import SIMULATOR
 from bocu.core.about import About
 from bocu.core.parameters import Integer, validate
 from bocu.core.plain import Plain
 from bocu.core.protocols import CONTEXTUAL, ROLLING
 from bocu.core.randomness import Streams
-from bocu.experiment.registry import find
+from bocu.learners.algorithms.base import SIMULATOR
 from bocu.problems.base import Rehearsal
 from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation
+from bocu.sweep.experiment.registry import find
 
 _CANDIDATES = [
     {"label": label, "kernel": "squared-exponential", "lengthscale": [length], "variance": 0.5, "mean": 0.0}

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bocu.contexts.estimates import product_grid
-from bocu.contexts.laws import JointLaw
-from bocu.contexts.schedules import Schedule
-from bocu.contexts.shifts import Shift, ShiftParameters
-from bocu.contexts.stated_laws import Law, LawParameters
 from bocu.core.errors import BocuError
 from bocu.problems.expected import quadrature_rule
+from bocu.robust.contexts.estimates import product_grid
+from bocu.robust.contexts.laws import JointLaw
+from bocu.robust.contexts.schedules import Schedule
+from bocu.robust.contexts.shifts import Shift, ShiftParameters
+from bocu.robust.contexts.stated_laws import Law, LawParameters
 from bocu.testing.breaches import Subject, same, subject
 
 _DIMENSIONS = (1, 2)
@@ -50,7 +50,7 @@ def check_law(what: str | type[Law], parameters: Mapping[str, object] | None = N
                 raise
             refused.append(str(error))
             continue
-        at.wants(isinstance(law, JointLaw), f"over: found {law!r}; allowed: a bocu.contexts.laws.JointLaw")
+        at.wants(isinstance(law, JointLaw), f"over: found {law!r}; allowed: a bocu.robust.contexts.laws.JointLaw")
         at.wants(law.dimension == dimension, f"over: found a law of {law.dimension} coordinates")
         _check_law(at, law)
     found.wants(len(refused) < len(_DIMENSIONS), "; ".join(refused))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from bocu.core.domains import FiniteDomain
-from bocu.evaluation.metrics import Metric, ObjectiveMetric, ObjectiveMetricParameters
-from bocu.objectives.stated import Objective
-from bocu.runs.seed_run import SeedRun, build_problem
+from bocu.robust.objectives.stated import Objective
+from bocu.sweep.evaluation.metrics import Metric, ObjectiveMetric, ObjectiveMetricParameters
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import Subject, same, subject
 from bocu.testing.games import game, run_specification, stated
 from bocu.testing.problems import situations_of

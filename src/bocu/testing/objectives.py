@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.ambiguity.parameters import SetParameters
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.stated import Objective
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.stated import Objective
 from bocu.testing.breaches import same, subject
 
 _CONTEXTS = 5

@@ -11,10 +11,10 @@ from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import STREAMS, Streams
 from bocu.core.rounds import Outline, Situation
-from bocu.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.runs.protocol import PROTOCOLS
-from bocu.runs.seed_run import Inputs, SeedRun
+from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
+from bocu.sweep.runs.protocol import PROTOCOLS
+from bocu.sweep.runs.seed_run import Inputs, SeedRun
 from bocu.testing.breaches import Subject, same, subject
 from bocu.testing.games import SIMULATOR, run_specification, stated
 

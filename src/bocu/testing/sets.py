@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.ambiguity.base import AmbiguitySet, worst_case
-from bocu.ambiguity.checks import Floats
 from bocu.core.errors import BocuError
+from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
+from bocu.robust.ambiguity.checks import Floats
 from bocu.testing.breaches import Subject, same, subject
 
 _CONTEXTS = 6

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pydantic
 from pydantic import Field
 
-from bocu.algorithms.botorch_model import arguments_of, arguments_planned, factory, refuse_arguments, settled
 from bocu.core.about import About, Look
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
@@ -19,6 +18,7 @@ from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import AcquisitionInputs, BotorchAlgorithm, RiskParameters
+from bocu.learners.algorithms.botorch_model import arguments_of, arguments_planned, factory, refuse_arguments, settled
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.search_parameters import SearchParameters
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
 from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import BATCHES, AcquisitionInputs, BotorchAlgorithm, BotorchParameters, RiskParameters
 from bocu.interop.botorch.models import moments
 from bocu.interop.botorch.over_contexts import Scoring, scoring
+from bocu.learners.algorithms.search_parameters import SearchParameters
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.acquisition.base import Pullback, Surface
-from bocu.algorithms.botorch_model import BotorchModelParameters, factory
 from bocu.core.about import About, told_by
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE
 from bocu.core.plain import State
+from bocu.learners.acquisition.base import Pullback, Surface
+from bocu.learners.algorithms.botorch_model import BotorchModelParameters, factory
 
 if TYPE_CHECKING:
     from botorch.models.model import Model

@@ -17,10 +17,10 @@ from botorch.acquisition.objective import ExpectationPosteriorTransform
 from botorch.acquisition.risk_measures import RiskMeasureMCObjective
 from torch import Tensor
 
-from bocu.ambiguity.base import AmbiguitySet
 from bocu.core.errors import BocuError
-from bocu.objectives.functions import UncertaintyObjective
-from bocu.objectives.without_set import Expectation
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.without_set import Expectation
 
 
 class RobustMeasure(RiskMeasureMCObjective):
@@ -42,7 +42,7 @@ class RobustMeasure(RiskMeasureMCObjective):
             that the set is not made for, a radius that the objective does not have.
 
     Examples:
-        >>> from bocu.ambiguity import TotalVariation
+        >>> from bocu.robust.ambiguity import TotalVariation
         >>> measure = RobustMeasure(TotalVariation(0.5), n_w=4)
         >>> measure(torch.tensor([[0.0], [1.0], [2.0], [3.0]]))
         tensor([0.7500])

@@ -21,33 +21,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.ambiguity.base import AmbiguitySet, worst_case
 from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import sections
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
-from bocu.evaluation.audits import Audit
-from bocu.evaluation.discretised import on_cells
-from bocu.evaluation.scorers import build_scorer
-from bocu.experiment.problem_entries import protocol_of
 from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
 from bocu.interop.cvxpy.witness import Case, Witness, varies
-from bocu.io.files import read_netcdf
 from bocu.problems.scalarised_optimum import scalarise
-from bocu.runs.execution import replayed
-from bocu.runs.protocol import PROTOCOLS, Announcer
-from bocu.runs.records import context_variable, decision_variable, read_runs
-from bocu.runs.seed_run import build_problem
+from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
+from bocu.sweep.evaluation.audits import Audit
+from bocu.sweep.evaluation.discretised import on_cells
+from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.experiment.problem_entries import protocol_of
+from bocu.sweep.runs.execution import replayed
+from bocu.sweep.runs.protocol import PROTOCOLS, Announcer
+from bocu.sweep.runs.records import context_variable, decision_variable, read_runs
+from bocu.sweep.runs.seed_run import build_problem
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bocu.experiment.branches import Branch, Component
-    from bocu.experiment.plan import Plan
     from bocu.problems.base import Problem
+    from bocu.sweep.experiment.branches import Branch, Component
+    from bocu.sweep.experiment.plan import Plan
 
 CASES, MOMENTS = 1000, 12
 TOLERANCE = 1e-7

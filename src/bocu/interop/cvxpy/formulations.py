@@ -1,6 +1,6 @@
 """Our own sets as CVXPY constraints, written straight from the definitions of their distances.
 
-They share no line with the solvers of `bocu.ambiguity`: tests and `bocu audit` compare the two. All follow the rules of
+They share no line with the solvers of `ambiguity`: tests and `bocu audit` compare the two. All follow the rules of
 parametrised programmes: the reference may be a parameter, the radius a variable.
 """
 
@@ -16,8 +16,8 @@ from bocu.core.errors import BocuError
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression
 
-    from bocu.ambiguity.base import AmbiguitySet
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.base import AmbiguitySet
+    from bocu.robust.ambiguity.checks import Floats
 
 #: The most contexts of a Wasserstein set off a line: a transport plan has their square of variables.
 MOST_TRANSPORTED = 144

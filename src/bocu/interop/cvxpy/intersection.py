@@ -10,17 +10,17 @@ import pydantic
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.ambiguity.parameters import Radius, SetParameters, StatedSet, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.interop.cvxpy.formulations import inside
 from bocu.interop.cvxpy.sets import ConvexSet
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.parameters import Radius, SetParameters, StatedSet, named
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression
 
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.checks import Floats
 
 
 class IntersectionParameters(SetParameters):
@@ -56,7 +56,7 @@ class Intersection(ConvexSet):
         parts: the sets, of ours or of classes that state their constraints; their radii are more than 0.
 
     Examples:
-        >>> from bocu.ambiguity import ConditionalValueAtRisk, TotalVariation, worst_case
+        >>> from bocu.robust.ambiguity import ConditionalValueAtRisk, TotalVariation, worst_case
         >>> both = Intersection(1.0, [TotalVariation(0.5), ConditionalValueAtRisk(0.8)])
         >>> round(float(worst_case([0.0, 1.0, 2.0], [0.4, 0.4, 0.2], both).value), 6)
         0.5

@@ -12,18 +12,18 @@ import pydantic
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.ambiguity import checks
-from bocu.ambiguity.base import pair
-from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Positive
 from bocu.interop.cvxpy.sets import ConvexSet
+from bocu.robust.ambiguity import checks
+from bocu.robust.ambiguity.base import pair
+from bocu.robust.ambiguity.parameters import SetParameters, named
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression
 
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.checks import Floats
 
 _MISSED = 1e-7  # shares of a bound that a solution may miss it by
 

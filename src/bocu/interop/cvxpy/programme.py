@@ -21,8 +21,8 @@ from bocu.core.errors import BocuError
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression, Problem
 
-    from bocu.ambiguity.base import AmbiguitySet
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.base import AmbiguitySet
+    from bocu.robust.ambiguity.checks import Floats
 
 Constrain: TypeAlias = "Callable[[Expression, Expression, Expression], list[Constraint]]"
 """q (n,), reference (n,) and radius, CVXPY expressions, in; constraints out."""

@@ -11,20 +11,20 @@ import pydantic
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.ambiguity import checks
-from bocu.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, pair
-from bocu.ambiguity.parameters import SetParameters, named
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING
 from bocu.interop.cvxpy.programme import STEP, Programme, Solution
+from bocu.robust.ambiguity import checks
+from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, pair
+from bocu.robust.ambiguity.parameters import SetParameters, named
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression
 
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.checks import Floats
 
 Function: TypeAlias = "Callable[[Expression, Expression, Expression, Floats | None], list[Constraint] | Constraint]"
 """q (n,), reference (n,), radius, all CVXPY expressions, and context points (n, l) or None, in; constraints out."""
@@ -166,7 +166,7 @@ class Constraints(ConvexSet):
 
     Examples:
         >>> import cvxpy as cp
-        >>> from bocu.ambiguity import worst_case
+        >>> from bocu.robust.ambiguity import worst_case
         >>> near = Constraints(0.1, lambda q, reference, radius, contexts: [cp.norm_inf(q - reference) <= radius])
         >>> round(float(worst_case([0.0, 1.0, 2.0], [0.25, 0.5, 0.25], near).value), 6)
         0.8

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.acquisition.functionals import SampledTotalVariation
-from bocu.ambiguity.base import AmbiguitySet
-from bocu.ambiguity.total_variation import TotalVariation
+from bocu.learners.acquisition.functionals import SampledTotalVariation
+from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.total_variation import TotalVariation
 
 if TYPE_CHECKING:
-    from bocu.ambiguity.checks import Floats
+    from bocu.robust.ambiguity.checks import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from threadpoolctl import ThreadpoolController
 
-from bocu.experiment.registry import registered
-from bocu.io import provenance
+from bocu.core.io import provenance
+from bocu.sweep.experiment.registry import registered
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -21,10 +21,10 @@ _FIRST = (
     "snakemake.iocontainers",  # Snakemake's own first lines of a script
     "snakemake.logging",
     "bocu.sweep.jobs",
-    "bocu.runs.job",
-    "bocu.evaluation.scores",
-    "bocu.evaluation.cubes",
-    "bocu.evaluation.digests",
+    "bocu.sweep.runs.job",
+    "bocu.sweep.evaluation.scores",
+    "bocu.sweep.evaluation.cubes",
+    "bocu.sweep.evaluation.digests",
     "filelock",
     "netCDF4",
     "scipy.linalg",
@@ -32,13 +32,13 @@ _FIRST = (
     "xarray",
 )
 _LATER = (
-    "bocu.data.prepare",
+    "bocu.problems.data.prepare",
     "scipy.optimize",
     "matplotlib.pyplot",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
     "matplotlib.mathtext",
-    "bocu.report.build",
+    "bocu.pages.report.build",
     "jinja2",
     "llvmlite.binding",
     "numba",

@@ -3,9 +3,9 @@
 import numpy as np
 from pydantic import Field
 
-from bocu.algorithms.base import Algorithm, AlgorithmParameters
 from bocu.core.about import About, Look
 from bocu.core.parameters import NotNegative
+from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters
 
 
 class RobustBoTorchParameters(AlgorithmParameters):

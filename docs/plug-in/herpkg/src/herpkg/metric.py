@@ -4,7 +4,7 @@ import numpy as np
 
 from bocu.core.about import About
 from bocu.core.protocols import GRID
-from bocu.evaluation.metrics import Metric
+from bocu.sweep.evaluation.metrics import Metric
 
 
 class Median(Metric):

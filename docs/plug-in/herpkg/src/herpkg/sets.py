@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bocu.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 from bocu.core.about import About
+from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 
 
 class Contamination(AmbiguitySet):

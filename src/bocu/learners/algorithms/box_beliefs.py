@@ -1,0 +1,246 @@
+"""What is believed of payoffs over a box of arms that change with time, under each of several candidate priors.
+
+An arm is rated by the upper confidence bound of its payoff now (Ziomek et al. 2025, Algorithm 1, for continuous arms).
+Bounds of all priors that are asked after are climbed together: the largest of them, or their average, is one function
+of the arm. The net of Theorem 4.1(B) is there for its proof alone.
+"""
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bocu.core.domains import BoxDomain
+from bocu.core.errors import BocuError
+from bocu.core.plain import State
+from bocu.core.rounds import Context, Decision, Round
+from bocu.core.ties import first_best
+from bocu.learners.acquisition.base import Acquisition
+from bocu.learners.algorithms.beliefs import Beliefs, Offers
+from bocu.learners.algorithms.prior_confidence import box_sqrt_beta
+from bocu.learners.algorithms.search_parameters import SearchParameters
+from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior
+
+
+class PriorsBound(Acquisition):
+    """One number out of the bounds `mean + sqrt_beta deviation` that several priors give an arm at a time.
+
+    Decisions are points of the unit cube, onto which a box is mapped.
+
+    Args:
+        posteriors: of all priors.
+        rows: indices of the priors that count.
+        sqrt_beta: multiplier of each of them, shape (rows,).
+        t: the time.
+        corners: of the box, shape (2, D).
+    """
+
+    def __init__(
+        self,
+        posteriors: BoxPosteriors,
+        rows: Sequence[int] | np.ndarray,
+        sqrt_beta: np.ndarray,
+        t: int,
+        corners: np.ndarray,
+    ) -> None:
+        self.posteriors = posteriors
+        self.rows = rows
+        self.sqrt_beta = sqrt_beta
+        self.t = t
+        self.lower, self.upper = corners
+
+    @property
+    def dimension(self) -> int:
+        return len(self.lower)
+
+    def __call__(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        moments = self.posteriors.predict_with_gradients(self.rows, self.points(decisions), self.t)
+        mean, deviation, mean_slope, deviation_slope = moments
+        weights = self.weights(bounds := mean + self.sqrt_beta[:, None] * deviation)
+        slopes = mean_slope + self.sqrt_beta[:, None, None] * deviation_slope
+        gradient = np.einsum("pb,pbd->bd", weights, slopes) * (self.upper - self.lower)
+        return np.einsum("pb,pb->b", weights, bounds), gradient
+
+    def screen(self, decisions: np.ndarray) -> np.ndarray:
+        bounds = self.bounds(self.points(decisions))
+        values: np.ndarray = np.einsum("pb,pb->b", self.weights(bounds), bounds)
+        return values
+
+    def points(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the points of the box (n, D) of decisions in the unit cube."""
+        return np.clip(self.lower + decisions * (self.upper - self.lower), self.lower, self.upper)
+
+    def bounds(self, points: np.ndarray) -> np.ndarray:
+        """Return the bounds at points of the box (n, D), shape (rows, n)."""
+        mean, deviation = self.posteriors.predict(self.rows, points, self.t)
+        return mean + self.sqrt_beta[:, None] * deviation
+
+    @abstractmethod
+    def weights(self, bounds: np.ndarray) -> np.ndarray:
+        """Return how much each bound counts, both of shape (rows, n)."""
+
+
+class LargestBound(PriorsBound):
+    """The largest of the bounds."""
+
+    def weights(self, bounds: np.ndarray) -> np.ndarray:
+        chosen = np.zeros(bounds.shape)
+        chosen[bounds.argmax(axis=0), np.arange(bounds.shape[1])] = 1.0
+        return chosen
+
+
+class AverageBound(PriorsBound):
+    """Their average.
+
+    Args:
+        shares: weight of each prior that counts, shape (rows,).
+    """
+
+    def __init__(self, shares: np.ndarray, *bound: Any) -> None:
+        super().__init__(*bound)
+        self.shares = shares
+
+    def weights(self, bounds: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(self.shares[:, None], bounds.shape)
+
+
+class BoxOffers(Offers):
+    """The arms of the best bounds, searched for in each of the open boxes.
+
+    Args:
+        posteriors: of all priors.
+        t: the round.
+        available: corners of the open boxes, shape (boxes, 2, D).
+        sqrt_beta: multipliers of the priors, shape (priors,).
+        search: how thoroughly.
+        generator: of the starts.
+    """
+
+    def __init__(
+        self,
+        posteriors: BoxPosteriors,
+        t: int,
+        available: np.ndarray,
+        sqrt_beta: np.ndarray,
+        search: SearchParameters,
+        generator: np.random.Generator,
+    ) -> None:
+        self._posteriors = posteriors
+        self._t = t
+        self._available = available
+        self._sqrt_beta = sqrt_beta
+        self._search = search
+        self._generator = generator
+
+    def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, np.ndarray]:
+        rows = np.asarray(priors)
+        point = self._best([LargestBound(*self._over(rows), corners) for corners in self._available])
+        bounds = LargestBound(*self._over(rows), self._available[0]).bounds(point[None])[:, 0]
+        return int(rows[first_best(bounds)]), point
+
+    def best_on_average(self, weights: np.ndarray) -> np.ndarray:
+        rows = np.flatnonzero(weights)
+        return self._best([AverageBound(weights[rows], *self._over(rows), corners) for corners in self._available])
+
+    def _over(self, rows: np.ndarray) -> tuple[BoxPosteriors, np.ndarray, np.ndarray, int]:
+        return self._posteriors, rows, self._sqrt_beta[rows], self._t
+
+    def _best(self, acquisitions: Sequence[PriorsBound]) -> np.ndarray:
+        from bocu.learners.acquisition.multistart import maximise
+
+        search = self._search
+        found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in acquisitions]
+        first = first_best([best.value for best in found])
+        point: np.ndarray = acquisitions[first].points(found[first].decision[None])[0]
+        return point
+
+
+class BoxBeliefs(Beliefs):
+    """Beliefs where arms are a box and the context is the time step; recommended is the arm of the highest mean now.
+
+    Args:
+        priors: over the box.
+        noise: standard deviation of the observation noise, in units of the payoff.
+        box: the arms.
+        search: how the best arm is searched for.
+        generator: of the starts of that search.
+
+    Raises:
+        BocuError: the box is not bounded.
+    """
+
+    points = arms = 0
+
+    def __init__(
+        self,
+        priors: Sequence[BoxPrior],
+        noise: float,
+        box: BoxDomain,
+        search: SearchParameters,
+        generator: np.random.Generator,
+    ) -> None:
+        self.box = box
+        self.corners = np.stack([box.lower, box.upper])
+        if not np.isfinite(self.corners).all():
+            raise BocuError(f"decisions: found a box from {box.lower} to {box.upper}; a bounded one is wanted")
+        self.posteriors = BoxPosteriors(priors, noise)
+        self.search = search
+        self.generator = generator
+
+    @property
+    def log_evidence(self) -> np.ndarray:
+        return self.posteriors.log_evidence.copy()
+
+    def valid_sqrt_beta(self, rule: str, t: int, delta: float, prior: int) -> float:
+        if rule != "theorem-4.1":
+            raise BocuError(f"confidence: found '{rule}', which is for finitely many arms; in a box: theorem-4.1")
+        known = self.posteriors.priors[prior]
+        if known.slope is None:
+            raise BocuError(f"prior '{known.label}': how steep payoffs are is not known; give `sqrt_beta` a number")
+        return box_sqrt_beta(t, delta, known.slope, self.box.upper - self.box.lower)
+
+    def available(self, round: Round) -> np.ndarray:
+        if round.available is None:
+            return self.corners[None]
+        boxes = np.asarray(round.available, dtype=float)
+        sound = boxes.ndim == 3 and len(boxes) and boxes.shape[1:] == self.corners.shape
+        if not sound or (boxes[:, 0] > boxes[:, 1]).any() or not self._holds(boxes):
+            allowed = f"corners of boxes within {self.box.lower} to {self.box.upper}, (boxes, 2, {self.box.dimension})"
+            raise BocuError(f"round {round.t}: available: found shape {boxes.shape}; allowed: {allowed}")
+        return boxes
+
+    def member(self, decision: Decision) -> np.ndarray:
+        return np.array(decision, dtype=float)
+
+    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
+        return BoxOffers(self.posteriors, round.t, available, sqrt_beta, self.search, self.generator)
+
+    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
+        raise NotImplementedError("payoffs over a box are not sampled")
+
+    def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
+        mean, deviation = self.posteriors.predict([prior], self.member(decision)[None], round.t)
+        return mean[0], deviation[0]
+
+    def place(self, context: Context) -> int:
+        return 0
+
+    def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
+        self.posteriors.observe(self.member(decision), int(context), value)
+
+    def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> np.ndarray:
+        generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
+        whole = self.corners[None]
+        offers = BoxOffers(self.posteriors, self.posteriors.time, whole, 0.0 * sqrt_beta, self.search, generator)
+        return offers.best_on_average(weights)
+
+    def state(self) -> State:
+        return self.posteriors.state()
+
+    def restore(self, state: State) -> None:
+        self.posteriors.restore(state)
+
+    def _holds(self, boxes: np.ndarray) -> bool:
+        return bool((boxes[:, 0] >= self.box.lower).all() and (boxes[:, 1] <= self.box.upper).all())

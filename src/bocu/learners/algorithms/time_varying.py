@@ -1,0 +1,395 @@
+"""Bandits with an unknown prior: PE-GP-UCB and what it is compared with (Ziomek et al. 2025).
+
+PE-GP-UCB is Algorithm 1 and Regret Balancing that of supplement D, with their errata corrected: widths are those before
+the observation, choices are among the available arms, and the data of all priors are shared. On a grid of contexts they
+pursue an objective, see `bocu.learners.algorithms.unknown_prior`.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.core.about import About, Look
+from bocu.core.costs import Size, Work, planning_only
+from bocu.core.errors import BocuError
+from bocu.core.parameters import Number
+from bocu.core.plain import State
+from bocu.core.rounds import Decision, Outline
+from bocu.core.ties import first_best
+from bocu.learners.algorithms.base import Reported
+from bocu.learners.algorithms.beliefs import Offers
+from bocu.learners.algorithms.prior_choices import (
+    ACTIVE_REPORT,
+    CHOICE_REPORTS,
+    PAYOFF,
+    WEIGHT_REPORT,
+    Choice,
+    one_hot,
+)
+from bocu.learners.algorithms.prior_confidence import SearchedParameters, squared_noise_bound
+from bocu.learners.algorithms.unknown_prior import Confidence, UnknownPriorAlgorithm
+
+
+class _Accounts:
+    """What each prior answers for: its plays, and sums over them.
+
+    Attributes:
+        plays: rounds in which the prior was trusted, shape (priors,).
+        active: whether it is still a candidate, shape (priors,).
+        total: sum over its plays of what the algorithm watches, in units of the payoff, shape (priors,).
+        width: sum over its plays of the half-widths of the confidence intervals, shape (priors,).
+    """
+
+    def __init__(self, priors: int) -> None:
+        self.active = np.ones(priors, dtype=bool)
+        self.clear()
+
+    def clear(self) -> None:
+        self.plays = np.zeros(self.active.size, dtype=np.int64)
+        self.total = np.zeros(self.active.size)
+        self.width = np.zeros(self.active.size)
+
+    def book(self, prior: int, amount: float, width: float) -> None:
+        self.plays[prior] += 1
+        self.total[prior] += amount
+        self.width[prior] += width
+
+    def most_played(self) -> int:
+        """Return the active prior with most plays; ties go to the lowest index."""
+        return int(np.argmax(np.where(self.active, self.plays, -1)))
+
+    def state(self) -> State:
+        return {name: getattr(self, name).copy() for name in ("active", "plays", "total", "width")}
+
+    def restore(self, state: State) -> None:
+        self.active = np.array(state["active"], dtype=bool)
+        self.plays = np.array(state["plays"], dtype=np.int64)
+        self.total = np.array(state["total"], dtype=float)
+        self.width = np.array(state["width"], dtype=float)
+
+
+class EliminationParameters(SearchedParameters):
+    """Parameters of PE-GP-UCB."""
+
+    on_no_prior: Literal["reset", "stop"] = Field(
+        "reset",
+        description="when all priors are rejected: take all back with empty accounts and flag the round, or stop",
+    )
+    test: Literal["as-chosen", "rule"] = Field(
+        "as-chosen",
+        description="multiplier of the standard deviation in the test: that of the confidence bound; or the one of the "
+        "rule `confidence`, with which the test is valid whatever the constant `sqrt_beta`",
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        known = super().unused()
+        return known if self.sqrt_beta is not None else {**known, "test": "without `sqrt_beta` both are the rule's"}
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What PE-GP-UCB concluded from one observation."""
+
+    rejected: int = -1
+    everyone: bool = False
+    error: float = math.nan
+    limit: float = math.nan
+
+
+class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
+    """GP-UCB with prior elimination (Ziomek et al. 2025, Algorithm 1, corrected).
+
+    The arm and the prior of the largest upper confidence bound are chosen together. A prior is rejected when the sum of
+    its prediction errors over its own plays leaves ``sqrt(xi_t plays) + sum of confidence widths``, the widths being
+    those before each observation.
+
+    Once all priors are rejected, `on_no_prior: reset` takes all back and empties their accounts: with the old accounts
+    each would be rejected again at its next play.
+    """
+
+    about = About(
+        title="PE-GP-UCB",
+        summary="GP-UCB with prior elimination",
+        paper="Ziomek et al. 2025",
+        look=Look("vermillion", "solid", "o"),
+    )
+    Parameters = EliminationParameters
+    reports = (
+        *CHOICE_REPORTS,
+        ACTIVE_REPORT,
+        Reported("rejected_prior", "prior rejected in this round, by its index; -1: none", dtype="int16"),
+        Reported("all_rejected", "whether the last candidate was rejected in this round", dtype="int8"),
+        Reported("error_sum", "sum of the chosen prior's prediction errors over its plays", PAYOFF),
+        Reported("error_limit", "absolute value of error_sum beyond which the chosen prior is rejected", PAYOFF),
+    )
+
+    def _begin(self) -> None:
+        self._accounts = _Accounts(len(self.priors))
+        self._verdict = _Verdict()
+
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+        return offers.first_best(np.flatnonzero(self._accounts.active))
+
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
+        self._verdict = _Verdict()
+        if choice.prior < 0:
+            return
+        accounts, prior = self._accounts, choice.prior
+        width = choice.width if self.parameters.test == "as-chosen" else self.valid_sqrt_beta(t, prior) * choice.sd
+        accounts.book(prior, value - choice.mean, width)
+        xi = squared_noise_bound(self.description.noise, len(self.priors), t, self.parameters.delta)
+        error = float(accounts.total[prior])
+        limit = math.sqrt(xi * int(accounts.plays[prior])) + float(accounts.width[prior])
+        rejected = abs(error) > limit
+        if rejected:
+            accounts.active[prior] = False
+        everyone = not accounts.active.any()
+        self._verdict = _Verdict(prior if rejected else -1, everyone, error, limit)
+        if everyone:
+            if self.parameters.on_no_prior == "stop":
+                raise BocuError(
+                    f"all {len(self.priors)} priors are rejected in round {t} and on_no_prior is 'stop'; "
+                    "'reset' goes on with all of them"
+                )
+            accounts.active[:] = True
+            accounts.clear()
+
+    def report(self) -> dict[str, Any]:
+        return {
+            **super().report(),
+            "active_priors": self._accounts.active.astype(np.int8),
+            "rejected_prior": self._verdict.rejected,
+            "all_rejected": int(self._verdict.everyone),
+            "error_sum": self._verdict.error,
+            "error_limit": self._verdict.limit,
+        }
+
+    def _trust(self) -> np.ndarray:
+        return one_hot(self._accounts.most_played(), len(self.priors))
+
+    def state(self) -> State:
+        return {**super().state(), "accounts": self._accounts.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._accounts.restore(state["accounts"])
+        self._verdict = _Verdict()
+
+
+class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):
+    """Reports the posterior probabilities of the priors."""
+
+    reports = (*CHOICE_REPORTS, WEIGHT_REPORT)
+
+    def _begin(self) -> None:
+        self._reported_weights = self._weights()
+
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
+        self._reported_weights = self._weights()
+
+    def _weights(self) -> np.ndarray:
+        return softmax(self.surrogate.log_evidence)
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "prior_weight": self._reported_weights}
+
+
+class MaximumLikelihood(_WeightedPriors[SearchedParameters]):
+    """GP-UCB under the prior of the highest evidence so far; in round 1 that is the first prior."""
+
+    about = About(
+        title="MLE",
+        summary="GP-UCB under the prior of highest evidence",
+        paper="Ziomek et al. 2025",
+        look=Look("blue", "dashed", "s"),
+    )
+    Parameters = SearchedParameters
+
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+        return offers.first_best([first_best(self.surrogate.log_evidence)])
+
+    def _trust(self) -> np.ndarray:
+        return one_hot(first_best(self.surrogate.log_evidence), len(self.priors))
+
+
+class BayesianParameters(SearchedParameters):
+    """Parameters of the fully Bayesian rule."""
+
+    hyperprior: tuple[Annotated[Number, Field(gt=0.0)], ...] | None = Field(
+        None, description="positive weights of the candidate priors before any data, in their order; null: equal ones"
+    )
+
+
+class FullyBayesian(_WeightedPriors[BayesianParameters]):
+    """Maximises the average of the priors' upper confidence bounds, weighted by their posterior probabilities.
+
+    `chosen_prior` is the prior of the largest weight; the reported prediction is that prior's.
+
+    Raises:
+        BocuError: `hyperprior` has not one weight for each prior.
+    """
+
+    about = About(
+        title="Fully Bayesian",
+        summary="GP-UCB averaged over priors by their posterior weights",
+        paper="Ziomek et al. 2025",
+        look=Look("green", "dash-dot", "D"),
+    )
+    Parameters = BayesianParameters
+
+    @classmethod
+    def check(cls, parameters: Any, outline: Outline) -> None:
+        if outline.priors is not None:
+            cls._check_hyperprior(parameters.hyperprior, len(outline.priors))
+
+    @classmethod
+    def _check_hyperprior(cls, hyperprior: tuple[float, ...] | None, priors: int) -> None:
+        if hyperprior is not None and len(hyperprior) != priors:
+            raise BocuError(f"hyperprior: found {len(hyperprior)} weights; allowed: {priors}")
+
+    def _begin(self) -> None:
+        hyperprior = self.parameters.hyperprior
+        self._check_hyperprior(hyperprior, len(self.priors))
+        if hyperprior is None:
+            hyperprior = (1.0,) * len(self.priors)
+        self._log_hyperprior = np.log(hyperprior)
+        super()._begin()
+
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+        weights = self._weights()
+        return first_best(weights), offers.best_on_average(weights)
+
+    def _weights(self) -> np.ndarray:
+        return softmax(self.surrogate.log_evidence + self._log_hyperprior)
+
+    def _trust(self) -> np.ndarray:
+        return self._weights()
+
+
+class BalancingParameters(SearchedParameters):
+    """Parameters of Regret Balancing."""
+
+    mode: Literal["paper", "valid"] = Field(
+        "paper",
+        description="elimination test: as printed, or the form that provably keeps the true prior of a stationary "
+        "problem (noise term added instead of subtracted, confidence widths twice)",
+    )
+
+
+class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
+    """Regret balancing and elimination over priors (Ziomek et al. 2025, supplement D, corrected).
+
+    The least played candidate plays next. Once all candidates have been played, a prior is dropped whose optimistic
+    mean payoff is below another's `lower_bound`, the mean of the payoffs of its plays minus ``sqrt(xi_t / plays)``.
+    """
+
+    about = About(
+        title="Regret Balancing",
+        summary="regret balancing and elimination over priors",
+        paper="Ziomek et al. 2025",
+        look=Look("purple", "dash-dot-dot", "^"),
+    )
+    Parameters = BalancingParameters
+    reports = (
+        *CHOICE_REPORTS,
+        ACTIVE_REPORT,
+        Reported(
+            "lower_bound",
+            "lower bound on the mean payoff of the prior's plays, once all candidates have been played",
+            PAYOFF,
+            per_prior=True,
+        ),
+    )
+
+    def _begin(self) -> None:
+        self._accounts = _Accounts(len(self.priors))
+        self._lower = np.full(len(self.priors), np.nan)
+
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+        plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
+        return offers.first_best([int(np.argmin(plays))])
+
+    def _conclude(self, choice: Choice, t: int, value: float) -> None:
+        accounts = self._accounts
+        if choice.prior < 0:
+            return
+        accounts.book(choice.prior, value, choice.width)
+        active = np.flatnonzero(accounts.active)
+        plays = accounts.plays[active]
+        if plays.min() == 0:
+            return
+        xi = squared_noise_bound(self.description.noise, len(self.priors), t, self.parameters.delta)
+        mean, noise, width = accounts.total[active] / plays, np.sqrt(xi / plays), accounts.width[active] / plays
+        lower = mean - noise
+        optimistic = lower + width if self.parameters.mode == "paper" else mean + noise + 2.0 * width
+        self._lower = np.full(len(self.priors), np.nan)
+        self._lower[active] = lower
+        accounts.active[active[optimistic < lower.max()]] = False
+
+    def report(self) -> dict[str, Any]:
+        return {
+            **super().report(),
+            "active_priors": self._accounts.active.astype(np.int8),
+            "lower_bound": self._lower,
+        }
+
+    def _trust(self) -> np.ndarray:
+        """Trust the candidate of the highest lower bound; before there is one, the first."""
+        lower = np.where(self._accounts.active & ~np.isnan(self._lower), self._lower, -np.inf)
+        return one_hot(first_best(lower), len(self.priors))
+
+    def state(self) -> State:
+        return {**super().state(), "accounts": self._accounts.state(), "lower": self._lower.copy()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._accounts.restore(state["accounts"])
+        self._lower = np.array(state["lower"], dtype=float)
+
+
+class Oracle(UnknownPriorAlgorithm[SearchedParameters]):
+    """TV-GP-UCB with the best prior known: a yardstick, not a competitor.
+
+    `chosen_prior` is that prior's index among the candidates, or -1 where it is none of them.
+
+    Raises:
+        BocuError: the problem knows no best prior.
+    """
+
+    about = About(
+        title="Oracle (best prior known)",
+        summary="TV-GP-UCB with the best prior known: a yardstick, not a competitor",
+        look=Look("black", "long-dash", "*"),
+        yardstick=True,
+    )
+    Parameters = SearchedParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
+
+    def _candidates(self) -> tuple[Any, ...]:
+        if self.description.best_prior is None:
+            raise BocuError("the problem knows no best prior")
+        return (self.description.best_prior,)
+
+    def _indices(self) -> list[int]:
+        position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
+        return [next(position, -1)]
+
+    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+        return offers.first_best([0])
+
+    def _trust(self) -> np.ndarray:
+        return np.ones(1)
+
+
+def softmax(logarithms: np.ndarray) -> np.ndarray:
+    """Normalise weights that are given by their logarithms, shape (priors,)."""
+    weights = np.exp(logarithms - logarithms.max())
+    return weights / weights.sum()

@@ -1,0 +1,285 @@
+"""What a figure is, and how its files are written.
+
+A figure is registered under a name, built from its parameters and drawn from the files that `Parameters.inputs` names.
+Planning imports these modules, so matplotlib and xarray are imported where they are used.
+"""
+
+import os
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self
+
+from pydantic import Field
+
+from bocu.core import style
+from bocu.core.about import About
+from bocu.core.io.files import atomic_path, write_json, write_text
+from bocu.core.io.lineage import LINEAGE, lineage_of
+from bocu.core.loading import load, made
+from bocu.core.parameters import Parameters, ParametersType, sections
+from bocu.pages.figures.finish import finish, themed
+from bocu.pages.figures.pdf_fonts import without_shaping
+from bocu.sweep.experiment.configuration import Margin
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas as pd
+
+    from bocu.pages.figures.results import Results
+    from bocu.sweep.experiment.inputs import FigurePaths
+
+LINE_LETTERS = 92
+"""Letters of a line of text across a picture."""
+
+NO_TABLE = "no table"
+
+Inputs = Mapping[str, Any]
+"""Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A name of something else in the experiment that stands in the parameters of a figure.
+
+    Attributes:
+        key: where it stands.
+        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
+            file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
+            `algorithm/objective`; "seed"; "swept parameter": its name; "swept parameter or
+            value": that, or what labels have for a value;
+            "rejecting algorithm": a registered name, run here or not, of one that rejects priors by their errors.
+        name: what stands there.
+    """
+
+    key: str
+    kind: str
+    name: str | int
+
+
+def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
+    """Return what a value mentions: nothing, one name, the keys of a mapping, or a list of names or of such lists."""
+    if isinstance(value, str | int):
+        yield Mention(key, kind, value)
+    elif isinstance(value, Mapping):
+        for name in value:
+            yield Mention(f"{key}.{name}", kind, name)
+    else:
+        for place, item in enumerate(value or ()):
+            yield from mentions(kind, f"{key}.{place}", item)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Says of a field of parameters what it names: `metric: Annotated[str, Naming("metric")]`."""
+
+    kind: str
+
+
+Algorithms = Annotated[list[str] | None, Naming("algorithm")]
+"""The type of a field that holds labels of algorithms, or None for all."""
+
+
+class PictureParameters(Parameters):
+    """Parameters of any figure."""
+
+    title: str | None = Field(None, description="Heading of the figure; that of its kind, if left out.")
+
+    def mentioned(self) -> Iterator[Mention]:
+        """Return the names of other things in the experiment, in fields with a `Naming`; planning looks them up."""
+        for path, section in sections(self):
+            for key, field in type(section).model_fields.items():
+                for names in (each for each in field.metadata if isinstance(each, Naming)):
+                    yield from mentions(names.kind, f"{path}{key}", getattr(section, key))
+
+
+class ComparingParameters(PictureParameters):
+    """Parameters of a figure that compares all algorithms with one."""
+
+    reference: Annotated[str | None, Naming("algorithm")] = Field(
+        None,
+        description="Label of the algorithm that counts as 1; the experiment's `reference`, the registered 'random' or "
+        "the first, if left out.",
+    )
+
+    def against(self, label: str | None, margin: Margin | None = None) -> Self:
+        """Return these parameters with the experiment's reference and margin, where they take such and name none."""
+        given = {"reference": label, "leads_within": margin}
+        known = type(self).model_fields
+        update = {key: value for key, value in given.items() if key in known and getattr(self, key) is None}
+        return self.model_copy(update=update)
+
+
+class FigureParameters(PictureParameters):
+    """Parameters of a figure that is drawn once for each problem.
+
+    Attributes:
+        draws_problem: whether the problem itself is drawn: then the inputs hold, under "problem", its label and
+            specification besides the files that are named.
+    """
+
+    draws_problem: ClassVar[bool] = False
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        """Name the files that the figure is drawn from. Opens none."""
+        return {"cube": paths.cube}
+
+
+class DigestedParameters(FigureParameters):
+    """Parameters of a figure that is drawn from the digest of the cube, which is read in no time."""
+
+    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
+        return {"digest": paths.digest}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished picture with its words.
+
+    Attributes:
+        figure: the picture.
+        title: a short heading.
+        caption: what is drawn: seeds, mean and spread, metric, units.
+        alternative: what the picture shows, for readers who do not see it.
+        problem: label of the problem; empty for a figure of the whole experiment.
+        data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+        table: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
+    """
+
+    figure: "matplotlib.figure.Figure"
+    title: str
+    caption: str
+    alternative: str
+    problem: str = ""
+    data_label: str = ""
+    table: "pd.DataFrame | None" = None
+
+
+class Figure(ABC, Generic[ParametersType]):
+    """A family of pictures. Subclasses say what stands in them in `compose`; `draw` gives them their style."""
+
+    about: ClassVar[About]
+    #: Drawn for each "problem" that it is defined for, or once for the whole "experiment".
+    scope: ClassVar[Literal["problem", "experiment"]] = "problem"
+    #: The protocols of the problems that it is defined for.
+    protocols: ClassVar[tuple[str, ...]] = ()
+    #: Whether a figure of the whole experiment is drawn from the digests of the cubes, and from no cube.
+    digested: ClassVar[bool] = False
+    #: Whether it is about candidate priors, and so drawn of problems that have some.
+    of_priors: ClassVar[bool] = False
+    #: Whether it lays out finitely many decisions, and so is not drawn where they are a box.
+    finite_decisions: ClassVar[bool] = False
+    #: Whether it is drawn where an experiment names no figures.
+    by_default: ClassVar[bool] = True
+    Parameters: ClassVar[type[Parameters]]
+
+    def __init__(self, parameters: ParametersType) -> None:
+        self.parameters = parameters
+
+    @abstractmethod
+    def compose(self, inputs: Inputs) -> Drawing:
+        """Draw, without the mark of simulated data."""
+
+    def draw(self, inputs: Inputs) -> Drawing:
+        """Draw from files.
+
+        Args:
+            inputs: the files, by the keys of `Parameters.inputs`; experiment-wide figures get `summary`, and `digests`
+                where they are `digested`, else `cubes`.
+
+        Raises:
+            BocuError: a file is missing or broken, or holds nothing that the figure could show.
+        """
+        with style.applied():
+            drawing = self._headed(self.compose(inputs))
+            finish(drawing.figure)
+            if not drawing.data_label:
+                return drawing
+            style.mark_simulated(drawing.figure)
+            return replace(
+                drawing,
+                caption=f"{drawing.caption} Simulated data ({drawing.data_label}).",
+                alternative=f"{drawing.alternative} The picture is marked as showing simulated data.",
+            )
+
+    def _headed(self, drawing: Drawing) -> Drawing:
+        """Return the drawing under the heading that the experiment file gives, if any."""
+        stated = self.parameters.title if isinstance(self.parameters, PictureParameters) else None
+        return replace(drawing, title=stated) if stated else drawing
+
+
+def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
+    """Say in a picture why there is none, so that a figure that an experiment cannot fill does not stop it."""
+    return said_only(title, reason, "" if whole_experiment else cube.problem, cube.data_label)
+
+
+def said_only(title: str, reason: str, problem: str, data_label: str = "") -> Drawing:
+    """Say in a line why there is no picture, and of what data it would have been."""
+    said = f"Nothing to show: {reason}."
+    lines = textwrap.wrap(said, LINE_LETTERS)
+    figure = style.new_figure(0.12 + 0.15 * len(lines))
+    # In inches from below, out of the way of the strip that simulated data add above.
+    figure.text(0.0, 0.06, "\n".join(lines), ha="left", va="bottom", transform=figure.dpi_scale_trans)
+    return Drawing(figure, title, said, said, problem, data_label)
+
+
+def draw_files(parameters: Mapping[str, Any], inputs: Inputs, outputs: Mapping[str, str | Path]) -> None:
+    """Draw a figure as a figure job of the workflow is told to.
+
+    Args:
+        parameters: `specification`, plain, and of a figure of the problem itself `problem`, of `JobParameters.figure`.
+        inputs: the files that it is drawn from.
+        outputs: what `save` writes: `png`, `svg`, `description`; table and PDF stand beside the last.
+    """
+    specification = parameters["specification"]
+    kind = load(specification["class"])
+    figure: Figure = made(specification["class"], kind, kind.Parameters.model_validate(specification["parameters"]))
+    drawn_from = {**inputs, **({"problem": parameters["problem"]} if "problem" in parameters else {})}
+    save(figure.draw(drawn_from), outputs["png"], outputs["svg"], outputs["description"])
+
+
+def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | Path) -> None:
+    """Write a drawing as PNG, SVG and PDF, its words as JSON, its table as CSV; each appears whole or not at all.
+
+    PDF and table have the name of the words; where there is no table, its file holds a line of text.
+    The same drawing gives the same bytes: no dates, no random identifiers. The JSON names the pictures relative to
+    itself, so that a results folder can be moved.
+    """
+    folder, lineage = Path(description).parent, lineage_of(description)
+    csv, pdf = (Path(description).with_suffix(suffix) for suffix in (".csv", ".pdf"))
+    written = drawing.table is not None and not drawing.table.empty
+    title, told = {"Title": drawing.title}, drawing.alternative
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": None, **title, "Description": told},
+        "svg": {"Date": None, **title, "Description": told},
+        "pdf": {"CreationDate": None, **title, "Subject": told},
+    }
+    with style.applied(), without_shaping():
+        for path, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")):
+            with atomic_path(path) as temporary:
+                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind != "png")
+                if kind == "svg":
+                    temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+            drawing.figure.set_layout_engine("none")  # once is enough: it would take as long again for each file
+    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
+    write_json(
+        description,
+        {
+            "title": drawing.title,
+            "caption": drawing.caption,
+            "alternative": drawing.alternative,
+            "problem": drawing.problem,
+            "data_label": drawing.data_label,
+            "png": _relative(png, folder),
+            "svg": _relative(svg, folder),
+            "pdf": _relative(pdf, folder),
+            **({"csv": _relative(csv, folder)} if written else {}),
+            **({} if lineage is None else {LINEAGE: asdict(lineage)}),
+        },
+    )
+
+
+def _relative(path: str | Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()

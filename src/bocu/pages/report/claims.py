@@ -1,0 +1,264 @@
+"""Verdicts on claims as people read them: in a table, beside a figure, as rows of CSV files."""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isnan, nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bocu.pages.figures.reading import counted, decimals
+from bocu.pages.report.records import Fields
+from bocu.pages.report.tables import NO_WIDTH, NOTHING, Table, number, probability
+from bocu.sweep.evaluation.claims.expressions import Scope, beside_one
+from bocu.sweep.evaluation.claims.model import BY_HOW_MUCH, EACH
+from bocu.sweep.evaluation.claims.parsing import parse
+from bocu.sweep.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, read_verdicts
+from bocu.sweep.evaluation.claims.verdicts import (
+    FAILS,
+    HOLDS,
+    LEANS_AGAINST,
+    LEANS_FOR,
+    MOST_SEEDS,
+    NOT_RUN,
+    OPEN,
+    OUTCOMES,
+)
+from bocu.sweep.evaluation.statistics import CONFIDENCE, holm
+from bocu.sweep.experiment.papers import papers
+
+COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
+"""The CSV files that a report with claims has besides, and their columns."""
+HEADER = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected", "Ours")
+CAPTION = (
+    "Claims and verdicts. Numbers: the left side less the right, a ratio, or what is compared with a number, with 95 % "
+    "intervals over paired seeds, not corrected; p: before Holm's correction within a family of claims, and after it. "
+    "A verdict takes 30 paired seeds; from 10 on, or before the correction alone, a claim leans."
+)
+Titles = Mapping[str, Mapping[str, str]]
+"""What is written for labels, by kind: "problem", "objective", "metric", "algorithm"."""
+NO_TITLES: Titles = {}
+LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_LISTED = 3
+"""Comparisons of a claim that are written out."""
+
+
+def read_all(files: Sequence[str | Path]) -> list[Fields]:
+    """Return the records of all claims in files of verdicts."""
+    return [record for file in files for record in read_verdicts(file)]
+
+
+def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:
+    """Return the rows of the CSV files of `COLUMNS`."""
+    return {
+        "claims": [{key: record[key] for key in CLAIM_COLUMNS} for record in records],
+        "claim-comparisons": [
+            {key: one[key] for key in COMPARISON_COLUMNS} for record in records for one in record["comparisons"]
+        ],
+    }
+
+
+def table(records: Sequence[Fields], titles: Titles = NO_TITLES) -> Table:
+    """Set all claims in a table, those last whose runs are not there."""
+    ordered = sorted(records, key=lambda record: record["verdict"] == NOT_RUN)
+    rows = tuple(row(record, titles) for record in ordered)
+    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in ordered))
+
+
+def scope(record: Fields, titles: Titles) -> dict[str, str]:
+    """Return what a claim is about, for the page's filters: kind -> labels with spaces between; no kind: any."""
+    words = {*re.findall(LABELS, record["check"] or ""), record["problem"], record["metric"]}
+    found = {kind: [label for label in known if label in words] for kind, known in titles.items()}
+    # On a page over several experiments, problems have the name of theirs before them.
+    found["problem"] = [
+        each for label in found.get("problem", ()) for each in (label, f"{record['experiment']}/{label}")
+    ]
+    return {kind: " ".join(labels) for kind, labels in found.items() if labels}
+
+
+def row(record: Fields, titles: Titles = NO_TITLES) -> tuple[str, ...]:
+    """Return the cells of a claim, below `HEADER`."""
+    return (
+        record["statement"],
+        source(record) or NOTHING,
+        outcome(record),
+        "; ".join(numbers(record, titles)) or NOTHING,
+        str(record["seeds"] or NOTHING),
+        *(
+            NOTHING if record[key] is None or record["verdict"] == NOT_RUN else probability(record[key])
+            for key in ("p_value", "p_value_holm")
+        ),
+        "; ".join(filter(None, (record["ours"], record["note"]))),
+    )
+
+
+def source(record: Fields) -> str:
+    """Say who claims it and where: "Ziomek et al. 2025, figure 2"; empty where nobody is named."""
+    known = papers([record["paper"]])[0] if record["paper"] else None
+    named = ""
+    if known is not None:
+        first, *others = known.authors.split(", ") if known.authors else [known.key]
+        surname = first.rpartition(" ")[2] if len(others) else first
+        named = f"{surname} et al. {known.year}" if others and known.year else known.key
+    return ", ".join(part for part in (named, record["where"]) if part)
+
+
+def outcome(record: Fields) -> str:
+    """Write the verdict, with the reason where there is one, and what it would take where it is none."""
+    return ": ".join(filter(None, (record["verdict"], why(record))))
+
+
+def why(record: Fields) -> str:
+    """Write why a verdict is what it is, and what one would take."""
+    seeds, hours, farthest = record["seeds_wanted"], record["hours_wanted"], record["threshold"]
+    told = [record["reason"]]
+    if farthest is not None:
+        which = f"thresholds as far as {number(farthest, 3, significant=True)}" if farthest else "no threshold near"
+        told.append(f"by itself it holds for {which}")
+    if seeds is None:
+        return "; ".join(filter(None, told))
+    cost = "" if hours is None or hours < 0.05 else f", {number(hours, 1 if hours < 10 else 0)} core hours"
+    power = f"{seeds:,} seeds{cost}" if seeds else f"more than {MOST_SEEDS:,} seeds"
+    return "; ".join(filter(None, [*told, f"80 % power takes {power}"]))
+
+
+def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
+    """Write what the numbers say: every comparison, or of many how they stand and the most telling ones."""
+    every = record["comparisons"]
+    found = [one for one in every if one["seeds"]]
+    if len(every) <= _LISTED:
+        return [compared(one, record, titles) for one in found]
+    sides = [_side(one) for one in found]
+    number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
+    counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
+    # What the verdict rests on, or, where there is none, what stands in the way of one.
+    best_first = record["verdict"] == HOLDS or str(record.get("check")).startswith("any(")
+    telling = sorted(found, key=lambda one: one["p_for"] if best_first else one["p_against"] - one["p_for"])
+    if set(sides) == {HOLDS}:  # the weakest
+        telling = [max(found, key=lambda one: one["p_for"])]
+    return [counted, *(compared(one, record, titles) for one in telling[: _LISTED - 1])]
+
+
+def _side(one: Fields) -> str:
+    level = 1 - CONFIDENCE
+    return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else OPEN
+
+
+def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
+    """Write a comparison with its number: "final(a) < final(b): −22.5 [−35.0, −10.0]"."""
+    keys = [key for key in ("problem", "metric", "objective") if one[key] and one[key] != record.get(key)]
+    scopes = [titles.get(key, {}).get(one[key], one[key]) for key in keys]
+    where = f" ({', '.join(scopes)})" if scopes else ""
+    return f"{one['comparison']}{where}: {measured(one)}"
+
+
+def measured(one: Fields) -> str:
+    """Write a number with its interval, both to the second figure of a quarter of the interval."""
+    value, low, high = (nan if one[key] is None else float(one[key]) for key in ("value", "low", "high"))
+    if isnan(low) and one["seeds"] > 1 and not isnan(value):
+        return f"{number(value, 4, significant=True)} [−∞, ∞]"
+    if not high - low > NO_WIDTH * abs(value):
+        return number(value, 4, significant=True)
+    digits = decimals((high - low) / 4)
+    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | None:
+    """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
+    if not records:
+        return None
+    return {"told": tally([record["verdict"] for record in records]), "table": table(records, titles)}
+
+
+class Opening(NamedTuple):
+    """What a page opens with: a sentence, a line a problem, and the label of the figure that stands beside them."""
+
+    sentence: str
+    lines: tuple[str, ...] = ()
+    figure: str = ""
+
+
+def opening(records: Sequence[Fields], titles: Titles = NO_TITLES) -> list[Opening]:
+    """Return what the page opens with: the sentence of each claim that has one, or that it is not shown."""
+    found = []
+    for record in records:
+        if not record.get("sentence") or record["verdict"] == NOT_RUN:
+            continue
+        if f"{{{EACH}}}" in record["sentence"]:
+            found.append(_of_each(record, titles))
+        elif record["verdict"] == HOLDS:
+            first = record["comparisons"][0]
+            numbers = {word: off_one(first, word) for word in BY_HOW_MUCH} | {"value": measured(first)}
+            sentence = record["sentence"].format(**numbers).rstrip(".")
+            found.append(Opening(f"{sentence} ({counted(record['seeds'], 'paired seed')})."))
+        else:
+            statement = record["statement"].rstrip(".")
+            found.append(Opening(f"Claimed, and not shown by these runs: {statement} ({outcome(record)})."))
+    return found
+
+
+def _of_each(record: Fields, titles: Titles) -> Opening:
+    """Say of each algorithm on how many problems it has less and more than the one they are compared with."""
+    runs = beside_one(parse(record["check"], Scope(record["problem"] or "", record["metric"] or "")))
+    ones = [one for one in zip(runs, record["comparisons"], strict=True) if one[1]["seeds"]]
+    p_values = holm([min(one["p_for"], one["p_against"]) for _, one in ones])
+    sides: dict[str, list[int]] = {}
+    lines: dict[str, list[str]] = {}
+    for (run, one), p_value in zip(ones, p_values, strict=True):
+        name = titles.get("algorithm", {}).get(run.partition("/")[0], run)
+        told = p_value < 1 - CONFIDENCE
+        sides.setdefault(name, []).append(0 if not told else -1 if one["value"] < 1 else 1)
+        value, low, high = (
+            "∞" if one[end] is None else f"{100 * (one[end] - 1):+.0f}".replace("-", "−")
+            for end in ("value", "low", "high")
+        )
+        lines.setdefault(one["problem"], []).append(f"{name} {value} % [{low}, {high}]")
+    each = "; ".join(
+        f"{name} less in {own.count(-1) or 'none'} of {len(own)}, more in {own.count(1) or 'none'}"
+        for name, own in sides.items()
+    )
+    sentence = record["sentence"].format(**{EACH: each}).rstrip(".")
+    how = f"{counted(record['seeds'], 'paired seed')}; at 5 %, corrected by Holm for all {len(ones)} comparisons"
+    written = tuple(f"{problem}: {', '.join(parts)}" for problem, parts in lines.items())
+    return Opening(f"{sentence} ({how}).", written, record["figure"] or "")
+
+
+def off_one(one: Fields, word: str) -> str:
+    """Write by how many per cent a ratio is less, or more, than 1: "31 % less (95 % interval 24 to 38)"."""
+    sign = -1 if word == "less" else 1
+    shares = (nan if one[key] is None else 100 * sign * (float(one[key]) - 1) for key in ("value", "low", "high"))
+    value, *ends = shares
+    low, high = sorted(ends)
+    return f"{number(value, 0)} % {word} (95 % interval {number(low, 0)} to {number(high, 0)})"
+
+
+def tally(verdicts: Sequence[str]) -> str:
+    """Say how many claims there are of each verdict: "2 hold, 1 leans for, 1 open"."""
+    several = {HOLDS: "hold", FAILS: "fail", LEANS_FOR: "lean for", LEANS_AGAINST: "lean against"}
+    counts = {verdict: verdicts.count(verdict) for verdict in OUTCOMES}
+    return ", ".join(f"{n} {several.get(verdict, verdict) if n > 1 else verdict}" for verdict, n in counts.items() if n)
+
+
+def beside(records: Sequence[Fields], pictures: Sequence[Any], titles: Titles) -> dict[str, list[Mapping[str, Any]]]:
+    """Return what stands beside each figure, by the figure's identifier on the page.
+
+    Args:
+        records: the claims.
+        pictures: what has `identifier`, `problem` (empty: drawn once for all) and `label`.
+        titles: what is written for labels.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for picture in pictures:
+        found[picture.identifier] = [
+            {
+                "verdict": record["verdict"],
+                "reason": record["reason"],
+                "statement": record["statement"],
+                "source": source(record),
+                "numbers": "; ".join(numbers(record, titles)),
+                "scope": scope(record, titles),
+            }
+            for record in records
+            if record["figure"] == picture.label
+            and (not picture.problem or record["problem"] in (None, picture.problem))
+        ]
+    return found

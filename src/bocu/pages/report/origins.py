@@ -1,0 +1,135 @@
+"""Where the numbers come from: data sets behind a cube, and the code and machines that computed it."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bocu.core.io.provenance import collected
+from bocu.core.numerics import KERNEL
+from bocu.pages.figures.results import Results
+
+_SHOWN = ("title", "description", "licence", "citation", "homepage", "notes")
+_SOURCES = {
+    "simulate": "simulated stand-ins",
+    "mirror": "from a local mirror",
+    "shipped": "came with the project",
+    "download": "downloaded from their own pages",
+}
+_LIKELIER = math.log(20.0)  # nats from which on another length-scale is told to be likelier
+_SPOKEN_FOR = frozenset({*_SHOWN, "source", "dropped", "raw_sha256", "simulated", "data_label"})
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The data set behind a problem, as its prepared file describes it.
+
+    Attributes:
+        facts: (heading, text) in reading order.
+        homepage: a link; empty where there is none.
+        dropped: (reason, count) of what was left out.
+        hashes: (file, SHA-256) of the raw files.
+        further: (attribute, text) of all that has no place of its own.
+    """
+
+    title: str
+    source: str
+    facts: tuple[tuple[str, str], ...]
+    homepage: str
+    dropped: tuple[tuple[str, int], ...]
+    hashes: tuple[tuple[str, str], ...]
+    further: tuple[tuple[str, str], ...]
+
+
+def data_set(cube: Results) -> DataSet | None:
+    """Return the data set of a cube, or None where the problem is a formula."""
+    known: dict[str, Any] = cube.attribute("data_provenance")
+    if not known:
+        return None
+    source = str(known.get("source", ""))
+    facts = [
+        (key.capitalize(), str(known[key])) for key in ("description", "licence", "citation", "notes") if known.get(key)
+    ]
+    dropped = _nested(known.get("dropped"))
+    return DataSet(
+        title=str(known.get("title", known.get("dataset", "data set"))),
+        source=_SOURCES.get(source, source or "not stated"),
+        facts=tuple(facts),
+        homepage=str(known.get("homepage", "")),
+        dropped=tuple((reason.replace("_", " "), int(count)) for reason, count in dropped.items()),
+        hashes=tuple((file, str(digest)) for file, digest in _nested(known.get("raw_sha256")).items()),
+        further=tuple((key, str(value)) for key, value in sorted(known.items()) if key not in _SPOKEN_FOR),
+    )
+
+
+def kernel_words(cube: Results) -> str:
+    """Say which kernel algorithms with one model believe in, and what speaks for it; empty where none is told."""
+    told: Mapping[str, Any] = _nested(cube.data.attrs.get("surrogate"))
+    if not told:
+        return ""
+    scales = [f"{scale:.3g}" for scale in told["lengthscale"]]
+    said = ", ".join(scales) if len(set(scales)) > 1 else f"{scales[0]} in every coordinate"
+    half, own, twice = told["log_likelihood"]
+    points = f"{told['points']} payoffs of a draw that no run meets and no budget counts"
+    words = f"Algorithms with one model believe in a kernel that is {told['source']}: length-scale {said}. "
+    words += f"Log likelihood on {points}: {own:.4g}; at half {half:.4g}, at twice {twice:.4g}."
+    likelier = max(half, twice)
+    if likelier - own > _LIKELIER:
+        other = "half" if half == likelier else "twice"
+        words += f" It may be wrong: {other} of it is likelier by a factor of e^{likelier - own:.3g}."
+    return words
+
+
+def _nested(value: object) -> Mapping[str, Any]:
+    """Attributes of NetCDF files are flat: mappings are kept in them as JSON text."""
+    found = json.loads(value) if isinstance(value, str) and value else value
+    return found if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One fact about how the cubes were computed.
+
+    Attributes:
+        heading: what it is.
+        values: the values found, each with the problems it was found for.
+        mixed: whether runs that are compared differ in it.
+    """
+
+    heading: str
+    values: tuple[tuple[str, str], ...]
+    mixed: bool
+
+
+def traces(cubes: Sequence[Results]) -> list[Trace]:
+    """Collect code version, commit, packages, kernel, CPU and numeric threads.
+
+    More than one value makes it mixed; not commits, for the code that counts is part of what is out of date, nor CPUs
+    that all computed by the one kernel.
+    """
+    told = {cube.problem: collected(cube.data.attrs) for cube in cubes}
+    pinned = all(own["kernel"] == [KERNEL] for own in told.values())
+    found = [
+        _trace("bocu", cubes, lambda cube: told[cube.problem]["code_version"]),
+        _trace("Commit", cubes, lambda cube: told[cube.problem]["commit"], alike=True),
+        _trace("Numerical kernel", cubes, lambda cube: told[cube.problem]["kernel"]),
+        _trace("CPU", cubes, lambda cube: told[cube.problem]["cpu"], alike=pinned),
+        _trace("Numeric threads", cubes, lambda cube: [str(cube.data.attrs["numeric_threads"])]),
+    ]
+    versions = {problem: [json.loads(text) for text in own["package_versions"]] for problem, own in told.items()}
+    packages = dict.fromkeys(package for several in versions.values() for one in several for package in one)
+
+    def of(package: str) -> Any:
+        return lambda cube: [one.get(package, "not installed") for one in versions[cube.problem]]
+
+    return found + [_trace(package, cubes, of(package)) for package in packages]
+
+
+def _trace(heading: str, cubes: Sequence[Results], values_of: Any, alike: bool = False) -> Trace:
+    where: dict[str, list[str]] = {}
+    for cube in cubes:
+        for value in dict.fromkeys(values_of(cube)):
+            where.setdefault(str(value), []).append(cube.problem)
+    values = tuple((value, ", ".join(problems)) for value, problems in where.items())
+    return Trace(heading, values, mixed=len(values) > 1 and not alike)

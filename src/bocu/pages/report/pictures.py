@@ -1,0 +1,109 @@
+"""Figures as they stand in a page: embedded, with links to their files."""
+
+import base64
+import json
+import os
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.manifest import refuse_edited
+from bocu.pages.report import tables
+from bocu.pages.report.scoreboards import scoreboard_tables
+
+HEAVIEST_SVG = 400_000
+"""Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
+PICTURE_SCALE = 0.64
+"""Pictures have 200 dots an inch: shown this much smaller they are sharp, and their text is as large as that around."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none."""
+
+    identifier: str
+    label: str
+    problem: str
+    title: str
+    caption: str
+    alternative: str
+    simulated: bool
+    embedded: str
+    width: int
+    height: int
+    png: str
+    svg: str
+    pdf: str = ""
+    table: str = ""
+    boards: tuple[tables.Table, ...] = ()
+
+
+def pictures(descriptions: Sequence[str | Path], folder: Path) -> list[Picture]:
+    """Read the figures of a page: see `picture`.
+
+    Those of one problem and title are told apart by the words of their labels; better words are the `title` among the
+    parameters of a figure.
+    """
+    found = [picture(description, folder) for description in descriptions]
+    headings = Counter((each.problem, each.title) for each in found)
+    return [
+        replace(each, title=f"{each.title}: {each.label.replace('-', ' ')}")
+        if headings[each.problem, each.title] > 1
+        else each
+        for each in found
+    ]
+
+
+def picture(description: str | Path, folder: Path) -> Picture:
+    """Read a figure for a page in `folder`.
+
+    Args:
+        description: its words, JSON; the pictures and the table stand beside it.
+        folder: of the page.
+
+    Raises:
+        BocuError: a file is missing or broken.
+    """
+    path = Path(description)
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+        png, svg = path.parent / words["png"], path.parent / words["svg"]
+        for file in (path, png, svg):
+            refuse_edited(file)
+        pixels = png.read_bytes()
+        identifier = f"figure-{path.parent.name}-{path.stem}"
+        width, height = struct.unpack(">II", pixels[16:24])
+        return Picture(
+            identifier=identifier,
+            label=path.stem,
+            problem=words["problem"],
+            title=words["title"],
+            caption=words["caption"],
+            alternative=words["alternative"],
+            simulated=bool(words["data_label"]),
+            embedded=_embedded(svg.read_bytes(), pixels),
+            width=round(width * PICTURE_SCALE),
+            height=round(height * PICTURE_SCALE),
+            png=_link(png, folder),
+            svg=_link(svg, folder),
+            pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
+            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
+        )
+    except FileNotFoundError as error:
+        raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
+    except (OSError, ValueError, KeyError, struct.error) as error:
+        raise BrokenFileError(path, f"not the description of a figure ({error})") from None
+
+
+def _embedded(svg: bytes, png: bytes) -> str:
+    """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
+    kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def _link(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,0 +1,339 @@
+"""The numbers of the report as flat records: what its tables show and its CSV files hold.
+
+A record is a plain dict; all records of one kind have the same keys. Regret is cumulative over all rounds from 1 on, in
+units of the problem's payoff, lower is better.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.pages.figures.reading import DONE, MISSING, NO_OBJECTIVE
+from bocu.pages.figures.reading import foremost as foremost
+from bocu.pages.figures.results import CubeBranch, Results
+from bocu.sweep.evaluation.standings import Standings, tail
+from bocu.sweep.evaluation.statistics import mean_and_error, mean_slope, ranks, student_mean
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Fields = dict[str, Any]
+Tables = Mapping[tuple[str, str], Standings]
+"""The tables of a problem, by pursued objective and metric."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What an algorithm took on a problem: title, mean seconds of a round, seconds of all its runs."""
+
+    problem: str
+    label: str
+    title: str
+    round: float
+    total: float
+
+
+def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
+    """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
+    for objective in cube.objectives():
+        shown = cube.branches(pursuing=[objective])
+        for metric in cube.metrics:
+            yield objective, metric, shown
+
+
+def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
+    """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
+    totals = {}
+    for branch in branches:
+        own, seeds = cube.totals(branch, metric)
+        totals[branch.algorithm] = dict(zip(seeds.tolist(), own.tolist(), strict=True))
+    return totals
+
+
+def tables_of(cube: Results, margin: Any = None) -> Tables:
+    """Return what is told of the pairs of each table; all that a page says of them comes from here.
+
+    Args:
+        cube: the problem.
+        margin: the experiment's.
+    """
+    competing = [label for label in cube.names if label not in cube.yardsticks]
+    random = next((label for label, name in cube.names.items() if name == "random"), None)
+    return {
+        (objective, metric): Standings(final_totals(cube, branches, metric), competing, random, margin)
+        for objective, metric, branches in groups(cube)
+    }
+
+
+def choose_reference(table: Standings, wanted: str | None = None) -> str | None:
+    """Return the algorithm that others are compared with: the one wanted, or that of the least mean regret.
+
+    Yardsticks are not chosen unasked. None where no algorithm has a finished seed.
+    """
+    if wanted is not None and table.regrets.get(wanted):
+        return wanted
+    return table.least or min(table.means, key=lambda label: table.means[label], default=None)
+
+
+def final_regret(cube: Results, found: Tables) -> list[Fields]:
+    """Return mean, standard error and spread of the final cumulative regret, a record an algorithm and table.
+
+    `standing` is that of `Standings.standing`; empty for yardsticks.
+    """
+    records = []
+    for (objective, metric), table in found.items():
+        for label, own in table.regrets.items():
+            mean, error = mean_and_error(np.array(list(own.values())))
+            spread = tail(own.values())
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": label,
+                    "rounds": int(cube.iterations[-1]),
+                    "seeds": len(own),
+                    "mean": float(mean),
+                    "standard_error": float(error),
+                    "median": spread.median,
+                    "worst_tenth": spread.worst_tenth,
+                    "stuck_seeds": spread.stuck,
+                    "standing": table.standing.get(label, ""),
+                    "margin": table.margin,
+                    "units": cube.units,
+                }
+            )
+    return records
+
+
+def difference_records(cube: Results, found: Tables, wanted: str | None = None) -> list[Fields]:
+    """Compare every algorithm with the reference on the same seeds, a record an algorithm and table."""
+    records = []
+    for (objective, metric), table in found.items():
+        reference = choose_reference(table, wanted)
+        for label, gap in table.against(reference).items() if reference else ():
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": label,
+                    "reference": reference,
+                    "seeds": gap.difference.count,
+                    "mean_difference": gap.difference.value,
+                    "low": gap.difference.low,
+                    "high": gap.difference.high,
+                    "p_value": gap.p_value,
+                    "on_average": gap.on_average,
+                    "differing_seeds": gap.less.count,
+                    "share_with_less_regret": gap.less.value,
+                    "share_low": gap.less.low,
+                    "share_high": gap.less.high,
+                    "p_value_of_share": gap.p_usually,
+                    "usually": gap.usually,
+                    "units": cube.units,
+                }
+            )
+    return records
+
+
+def mean_ranks(cube: Results) -> list[Fields]:
+    """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
+    records = []
+    for objective, metric, branches in groups(cube):
+        totals = {label: own for label, own in final_totals(cube, branches, metric).items() if own}
+        found = ranks(totals)
+        for label, rank in found.mean.items():
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": label,
+                    "seeds": found.count,
+                    "mean_rank": rank,
+                    "friedman_p_value": found.p_value,
+                }
+            )
+    return records
+
+
+def growth(cube: Results) -> list[Fields]:
+    """Return the growth exponent of cumulative regret, a record an algorithm, objective and metric."""
+    records = []
+    for objective, metric, branches in groups(cube):
+        for branch in branches:
+            found = mean_slope(cube.growth(branch, metric))
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": branch.algorithm,
+                    "seeds": found.count,
+                    "exponent": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                }
+            )
+    return records
+
+
+def final_hypervolumes(cube: Results) -> list[Fields]:
+    """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
+
+    A record an algorithm, objective and metric; none where payoffs have one output. The best front is that of a search:
+    a run may find a little more, so that intervals end at 0 and not at 1.
+    """
+    records = []
+    for objective, metric, branches in groups(cube) if cube.outputs > 1 else ():
+        for branch in branches:
+            found = student_mean(cube.final_shares(branch, metric))
+            records.append(
+                {
+                    "problem": cube.problem,
+                    "objective": objective,
+                    "metric": metric,
+                    "algorithm": branch.algorithm,
+                    "rounds": int(cube.iterations[-1]),
+                    "seeds": found.count,
+                    "share": found.value,
+                    "low": max(found.low, 0.0),
+                    "high": found.high,
+                }
+            )
+    return records
+
+
+def seconds(cube: Results) -> list[Fields]:
+    """Return the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
+    records = []
+    for branch in cube.branches():
+        times = cube.round_times(branch)
+        mean, error = mean_and_error(times)
+        records.append(
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "seeds": len(times),
+                "seconds_per_round": float(mean),
+                "standard_error": float(error),
+            }
+        )
+    return records
+
+
+def spent(cube: Results) -> list[Spent]:
+    """Return what each algorithm took on a problem, asking and telling, over all its objectives."""
+    found: dict[str, tuple[float, float, int]] = {}
+    for branch in cube.branches():
+        times = cube.round_times(branch)
+        total, rounds, seeds = found.get(branch.algorithm, (0.0, 0.0, 0))
+        found[branch.algorithm] = (
+            total + float(times.sum()) * float(cube.iterations[-1]),
+            rounds + float(times.sum()),
+            seeds + len(times),
+        )
+    return [
+        Spent(cube.called, label, cube.titles[label], rounds / seeds, total)
+        for label, (total, rounds, seeds) in found.items()
+        if seeds
+    ]
+
+
+def holes(cube: Results) -> list[Fields]:
+    """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
+    records = []
+    for branch in cube.branches():
+        status = cube.status(branch)
+        missing = np.asarray(cube.seeds)[status == MISSING]
+        found = [("no run", "", missing)] if len(missing) else []
+        done = np.asarray(cube.seeds)[status == DONE]
+        for metric in cube.metrics:
+            unscored = np.setdiff1d(done, cube.totals(branch, metric)[1])
+            if len(unscored):
+                found.append(("no regret in some round", metric, unscored))
+        records += [
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "what": what,
+                "metric": metric,
+                "count": len(seeds),
+                "seeds": seed_ranges(seeds.tolist()),
+            }
+            for what, metric, seeds in found
+        ]
+    return records
+
+
+def told(cube: Results, record: Fields) -> Fields:
+    """Return a record with titles in place of the labels of objective, metric and algorithm."""
+    titles = {
+        "objective": "" if record["objective"] == NO_OBJECTIVE else cube.objective_titles[record["objective"]],
+        "algorithm": cube.titles[record["algorithm"]],
+        "metric": cube.metric_titles.get(record.get("metric", ""), ""),
+    }
+    return {**record, **titles}
+
+
+def resets(cube: Results) -> list[Fields]:
+    """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
+    records = []
+    for branch in cube.branches():
+        records += [
+            {
+                "problem": cube.problem,
+                "objective": branch.objective,
+                "algorithm": branch.algorithm,
+                "seed": seed,
+                "round": round_,
+            }
+            for seed, round_ in cube.resets(branch).items()
+        ]
+    return records
+
+
+def checkpoints(summary: "xr.Dataset", cube: Results) -> list[Fields]:
+    """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
+    own = summary.sel(problem=cube.data.attrs["problem_label"])
+    regret = own["cumulative_regret"].transpose("objective", "algorithm", "metric", "seed", "checkpoint")
+    totals, rounds = regret.values, own["iteration_of"].values
+    places = {dim: {str(label): i for i, label in enumerate(regret[dim].values)} for dim in regret.dims[:3]}
+    records = []
+    for objective, metric, branches in groups(cube):
+        for branch in branches:
+            place = places["objective"][branch.objective], places["algorithm"][branch.algorithm]
+            values = totals[(*place, places["metric"][metric])]
+            whole = values[~np.isnan(values).any(axis=1)]
+            mean, error = mean_and_error(whole)
+            for point, round_ in enumerate(rounds):
+                records.append(
+                    {
+                        "problem": cube.problem,
+                        "objective": objective,
+                        "metric": metric,
+                        "algorithm": branch.algorithm,
+                        "round": int(round_),
+                        "seeds": len(whole),
+                        "mean": float(mean[point]),
+                        "standard_error": float(error[point]),
+                        "units": cube.units,
+                    }
+                )
+    return records
+
+
+def seed_ranges(seeds: list[int]) -> str:
+    """Write seeds briefly: [0, 1, 2, 5] becomes "0-2, 5"."""
+    parts: list[list[int]] = []
+    for seed in sorted(seeds):
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1].append(seed)
+        else:
+            parts.append([seed])
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)

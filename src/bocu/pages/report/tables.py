@@ -1,0 +1,392 @@
+"""Tables as people read them, and the CSV files of the same numbers."""
+
+import contextlib
+import csv
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from pathlib import Path
+
+from bocu.core.io.files import atomic_path
+from bocu.pages.figures.reading import NO_OBJECTIVE, counted, decimals, shown_unit
+from bocu.pages.figures.results import Results
+from bocu.pages.report.records import Fields, Spent
+from bocu.sweep.evaluation.audits import Audit
+from bocu.sweep.evaluation.standings import LEADING, OPEN, STUCK_SHARE, TIED, TOO_FEW, VERDICT_SEEDS
+from bocu.sweep.evaluation.statistics import CONFIDENCE, Interval
+
+NOTHING = "–"
+"""Stands where there is no number."""
+NO_WIDTH = 1e-9
+"""Errors and intervals that are a smaller share of their value are rounding."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes:
+        identifier: unique on the page.
+        caption: what it shows.
+        header: headings of the columns; the first column heads the rows.
+        rows: texts.
+        best: indices of the rows that lead: the least regret among competitors, and what is not told apart from it.
+        about: what it is about, for the page's filters: "problem", "objective", "metric".
+        labels: algorithm label of each row; none where rows are something else.
+        links: where the last cell of each row leads; none where nowhere.
+        columns: names of the columns for the page's script.
+        panel: what the page calls the comparison that it shows; empty for no comparison.
+        scopes: what each row is about, for the page's filters, of a table of claims: labels by kind.
+    """
+
+    identifier: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: tuple[int, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    panel: str = ""
+    scopes: tuple[Mapping[str, str], ...] = ()
+
+
+@contextlib.contextmanager
+def csv_file(path: str | Path, columns: Sequence[str]) -> Iterator[Callable[[Sequence[Fields]], None]]:
+    """Open a CSV file for records of one kind; it appears under its name when the block ends well.
+
+    Returns:
+        What writes records: numbers in full, no number as an empty field.
+    """
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+
+        def write(records: Sequence[Fields]) -> None:
+            for record in records:
+                writer.writerow({key: "" if _no_number(value) else value for key, value in record.items()})
+
+        yield write
+
+
+def parquet_beside(tables: Sequence[Path]) -> list[Path]:
+    """Write CSV tables as Parquet beside them, where the extra `parquet` is installed; return what was written."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return []
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    written = []
+    for path in tables:
+        found = arrow_csv.read_csv(path)
+        written.append(path.with_suffix(".parquet"))
+        with atomic_path(written[-1]) as temporary:
+            parquet.write_table(found, temporary)
+    return written
+
+
+def comparison(
+    cube: Results,
+    objective: str,
+    metric: str,
+    kinds: Mapping[str, Sequence[Fields]],
+    links: Mapping[str, str] | None = None,
+) -> Table:
+    """Set side by side what is known of the algorithms under one objective and metric.
+
+    Args:
+        cube: the problem.
+        objective: the objective pursued.
+        metric: label of the metric.
+        kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
+        links: where the run files of an algorithm lie, by label.
+    """
+
+    def of(kind: str) -> dict[str, Fields]:
+        return {
+            record["algorithm"]: record
+            for record in kinds[kind]
+            if record["problem"] == cube.problem
+            and record.get("metric", metric) == metric
+            and (record["objective"] in (objective, NO_OBJECTIVE))
+        }
+
+    final, gaps, ranked, times = of("final-regret"), of("differences"), of("ranks"), of("seconds")
+    grown = of("growth")
+    order = sorted(final, key=lambda label: (isnan(final[label]["mean"]), final[label]["mean"]))
+    reference = next(iter(gaps.values()))["reference"] if gaps else None
+    rows = []
+    for label in order:
+        gap = gaps.get(label)
+        rows.append(
+            (
+                cube.titles[label],
+                _regret(final[label]),
+                "reference" if label == reference else interval(_difference(gap)) if gap else NOTHING,
+                probability(gap["p_value"]) if gap else NOTHING,
+                gap["on_average"] if gap and gap["seeds"] else NOTHING,
+                _usually(gap) if gap else NOTHING,
+                number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
+                exponent(grown[label]),
+                round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
+                str(final[label]["seeds"]),
+            )
+        )
+    unit = shown_unit(cube.units)
+    regret = f"Final regret{f' [{unit}]' if unit else ''}"
+    best = tuple(place for place, label in enumerate(order) if final[label]["standing"] == LEADING)
+    friedman = next((record["friedman_p_value"] for record in ranked.values()), float("nan"))
+    alike = "" if isnan(friedman) else f" Friedman's test that all rank alike: p {probability(friedman, sign=True)}."
+    caption = (
+        f"Cumulative regret after {counted(int(cube.iterations[-1]), 'round')}, {scored(cube, objective, metric)}: "
+        f"mean ± standard error over seeds.{_led(final, cube.titles) if gaps else ''}{alike}"
+    )
+    against = f"More than {cube.titles[reference]}" if reference else "Difference"
+    header = (
+        "Algorithm",
+        regret,
+        against,
+        "p",
+        "On average",
+        "Usually",
+        "Mean rank",
+        "Growth",
+        "Time per round",
+        "Seeds",
+    )
+    return Table(
+        f"problem-{cube.problem}-regret-{objective}-{metric}",
+        caption,
+        header,
+        tuple(rows),
+        best,
+        about=about(cube, objective, metric),
+        labels=tuple(order),
+        links=tuple((links or {}).get(label, "") for label in order),
+        columns=("algorithm", "regret", "difference", "p", "verdict", "usually", "rank", "growth", "time", "seeds"),
+        panel=identifier(cube.problem, objective, metric),
+    )
+
+
+def about(cube: Results, objective: str, metric: str) -> dict[str, str]:
+    """Return what a table is about, for the page's filters."""
+    return {"problem": cube.problem, "objective": objective, "metric": metric}
+
+
+def identifier(problem: str, objective: str, metric: str) -> str:
+    """Return what a comparison is called within the page."""
+    return f"{problem}-{objective}-{metric}"
+
+
+def _regret(final: Fields) -> str:
+    """Write mean and standard error, and median and worst tenth where the mean alone does not tell of who sticks."""
+    text = plus_minus(final["mean"], final["standard_error"])
+    if final["stuck_seeds"] <= STUCK_SHARE * final["seeds"]:
+        return text
+    spread = f"median {short(final['median'])}, worst tenth {short(final['worst_tenth'])}"
+    return f"{text}; {spread}; sticks in {final['stuck_seeds']} of {final['seeds']}"
+
+
+def _difference(gap: Fields) -> Interval:
+    return Interval(gap["mean_difference"], gap["low"], gap["high"], gap["seeds"])
+
+
+def _usually(gap: Fields) -> str:
+    """Write the verdict on the share of seeds, and in how many there is less regret."""
+    if gap["usually"] == TOO_FEW or not gap["differing_seeds"]:
+        return NOTHING if gap["usually"] == TOO_FEW else TIED
+    less = round(gap["share_with_less_regret"] * gap["differing_seeds"])
+    return f"{gap['usually']} (less in {less} of {gap['differing_seeds']})"
+
+
+def _led(final: Mapping[str, Fields], titles: Mapping[str, str]) -> str:
+    """Say what marked rows are, in a sentence with a space before."""
+    where = {label: record["standing"] for label, record in final.items()}
+    if LEADING not in where.values():
+        few = max(record["seeds"] for record in final.values()) < VERDICT_SEEDS
+        return f" Nobody leads yet: a verdict takes {VERDICT_SEEDS} paired seeds." if few else " No two are told apart."
+    margin = short(next(iter(final.values()))["margin"])
+    open_ = [titles[label] for label, standing in where.items() if standing == OPEN]
+    rest = f" Open: {', '.join(open_)}." if open_ else ""
+    return f" Bold: the least regret, and what has at most {margin} more, as the interval has it.{rest}"
+
+
+def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+    """Show how cumulative regret grows over the rounds."""
+    own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
+    rounds = sorted({record["round"] for record in own})
+    cells = {(record["algorithm"], record["round"]): record for record in own}
+    labels = list(dict.fromkeys(record["algorithm"] for record in own))
+    rows = tuple(
+        (
+            cube.titles[label],
+            *(plus_minus(cells[label, t]["mean"], cells[label, t]["standard_error"]) for t in rounds),
+        )
+        for label in labels
+    )
+    unit = shown_unit(cube.units)
+    caption = (
+        f"Cumulative regret{f' in {unit}' if unit else ''} on the way, {scored(cube, objective, metric)}: mean "
+        "± standard error over seeds."
+    )
+    header = ("Algorithm", *(f"Round {t}" for t in rounds))
+    return Table(
+        f"problem-{cube.problem}-way-{objective}-{metric}",
+        caption,
+        header,
+        rows,
+        about=about(cube, objective, metric),
+        labels=tuple(labels),
+    )
+
+
+def audited(found: Audit) -> Table:
+    """Show how far worst cases lay from those of an independent solver, by problem, set and kind."""
+    rows = (
+        (str(g["problem"]), str(g["set"]), str(g["kind"]), f"{g['cases']:,}", f"{g['largest']:.0e}")
+        for g in found.groups
+    )
+    caption = (
+        f"Worst cases of this experiment: answers of our solvers, {found.stored:,} of them from score files, against "
+        f"{found.solver}, by what they were drawn from: payoffs of decisions scored or recommended, or rows met while "
+        "an algorithm chose. Errors are shares of the payoffs' range; that solver's own gap is at most "
+        f"{found.largest_gap:.0e}."
+    )
+    return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
+
+
+def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+    """Show how much of the best front's hypervolume the decisions that were tried guarantee."""
+    own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
+    own.sort(key=lambda record: (isnan(record["share"]), -record["share"]))
+    rows = tuple((cube.titles[record["algorithm"]], share(record), str(record["seeds"])) for record in own)
+    caption = (
+        f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
+        f"the best front's, {scored(cube, objective, metric)}: mean over seeds with Student's "
+        f"{CONFIDENCE:.0%} interval; higher is better."
+    )
+    header = ("Algorithm", "Share of hypervolume", "Seeds")
+    return Table(
+        f"problem-{cube.problem}-hypervolume-{objective}-{metric}",
+        caption,
+        header,
+        rows,
+        about=about(cube, objective, metric),
+        labels=tuple(record["algorithm"] for record in own),
+    )
+
+
+def scored(cube: Results, objective: str, metric: str) -> str:
+    """Say in a caption what scores, and which objective is pursued, where one is."""
+    by = f"scored by {cube.metric_titles[metric]}"
+    if objective == NO_OBJECTIVE:
+        return by
+    pursued = cube.objective_titles[objective]
+    return f"pursued and {by}" if pursued == cube.metric_titles[metric] else f"{by}, pursuing {pursued}"
+
+
+def plus_minus(mean: float, error: float) -> str:
+    """Write a mean with its error, both to the digit that the error's second figure has: "15.22 ± 0.38"."""
+    if isnan(mean):
+        return NOTHING
+    if not error > NO_WIDTH * abs(mean):
+        return number(mean, 4, significant=True)
+    digits = decimals(error)
+    return f"{number(mean, digits)} ± {number(error, digits)}"
+
+
+def interval(difference: Interval) -> str:
+    """Write a difference with its interval: "+2.51 [1.20, 3.94]"."""
+    value, low, high = difference.value, difference.low, difference.high
+    if isnan(value):
+        return NOTHING
+    if isnan(low):
+        return number(value, 4, significant=True, sign=True)
+    digits = decimals((high - low) / 4) if high - low > NO_WIDTH * abs(value) else 2
+    return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def share(record: Fields) -> str:
+    """Write a share with its interval: "0.83 [0.79, 0.86]"."""
+    if isnan(record["share"]) or isnan(record["low"]):
+        return number(record["share"], 3)
+    return f"{number(record['share'], 3)} [{number(record['low'], 3)}, {number(record['high'], 3)}]"
+
+
+def exponent(record: Fields) -> str:
+    """Write a growth exponent with its interval: "0.62 [0.55, 0.69]"."""
+    if isnan(record["exponent"]) or isnan(record["low"]):
+        return number(record["exponent"], 2)
+    return f"{number(record['exponent'], 2)} [{number(record['low'], 2)}, {number(record['high'], 2)}]"
+
+
+def times(spent: Sequence[Spent]) -> Table:
+    """Show how long each algorithm decided, over all problems."""
+    totals: dict[str, list[Spent]] = {}
+    for one in spent:
+        totals.setdefault(one.label, []).append(one)
+    whole = sum(one.total for one in spent)
+    order = sorted(totals, key=lambda label: -sum(one.total for one in totals[label]))
+    rows = []
+    for label in order:
+        mine = totals[label]
+        own, most = sum(one.total for one in mine), max(mine, key=lambda one: one.total)
+        share_of_all = f"{own / whole:.1%}" if whole else NOTHING
+        slowest = max(mine, key=lambda one: one.round)
+        rows.append(
+            (
+                most.title,
+                duration(own),
+                share_of_all,
+                f"{most.problem} ({duration(most.total)})",
+                f"{round_time(slowest.round)} ({slowest.problem})",
+            )
+        )
+    header = ("Algorithm", "Time", "Share", "Most on", "Slowest round, mean of a problem")
+    caption = f"Time of all runs: {duration(whole)} on one core, by algorithm."
+    return Table("time-table", caption, header, tuple(rows), labels=tuple(order))
+
+
+def duration(seconds: float) -> str:
+    """Write a time of work: "12 s", "3.4 min", "5.1 h"."""
+    if seconds < 60:
+        return round_time(seconds)
+    return f"{seconds / 60:.3g} min" if seconds < 3600 else f"{seconds / 3600:.3g} h"
+
+
+def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:
+    """Write a number with a real minus sign; what rounds to zero has none."""
+    if isnan(value):
+        return NOTHING
+    kind = f"{'+' if sign else ''}z.{digits}{'g' if significant else 'f'}"
+    return format(value, kind).replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Write a number to its third figure, and all figures before the point: "1.15", "7215"."""
+    return number(value, decimals(abs(value) / 10) if value else 0)
+
+
+def probability(value: float, sign: bool = False) -> str:
+    """Write a p value: "0.031", "< 0.001"; with `sign` also "= 0.031"."""
+    if isnan(value):
+        return NOTHING
+    if value < 0.001:
+        return "< 0.001"
+    return f"= {value:.3f}" if sign else f"{value:.3f}"
+
+
+def round_time(value: float) -> str:
+    """Write a time with a unit that fits."""
+    if isnan(value):
+        return NOTHING
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= 0.9995 * scale:  # what would be written as a thousand of the smaller unit
+            return f"{value / scale:.3g} {unit}"
+    return "< 1 µs"
+
+
+def _no_number(value: object) -> bool:
+    return isinstance(value, float) and isnan(value)

@@ -1,0 +1,160 @@
+"""Gaussian-process means as compact parameters: inputs, weights and a kernel, in NetCDF, and the function they give.
+
+The mean at x is offset + scale (constant + sum_i k(x, inputs_i) weights_i). Kernels: squared exponential and Matern-5/2
+with one length-scale an input (Rasmussen and Williams 2006, Eqs. 4.9 and 4.17).
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf
+from bocu.core.kernels import KERNELS, NUMBERS_IN_CACHE, Kernel, squared_distance
+
+ROWS_AT_A_TIME = 2048  # keeps the matrix of kernel values small
+
+UNITS_BESIDE = "see input_units"
+WEIGHTS = {"long_name": "weight of each point in the mean", "units": "1"}
+LENGTHSCALES = {"long_name": "length-scale of each input", "units": UNITS_BESIDE}
+VARIANCE = {"long_name": "output scale of the kernel", "units": "1"}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean function of a Gaussian process.
+
+    Attributes:
+        names: names of the inputs.
+        inputs: (n, d), in the units of the data set.
+        weights: (n,).
+        lengthscales: (d,), in the units of the inputs.
+        variance: output scale of the kernel.
+        kernel: of the Gaussian process.
+        constant, offset, scale: see the module.
+    """
+
+    names: tuple[str, ...]
+    inputs: np.ndarray
+    weights: np.ndarray
+    lengthscales: np.ndarray
+    variance: float
+    kernel: type[Kernel]
+    constant: float = 0.0
+    offset: float = 0.0
+    scale: float = 1.0
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Evaluate at points (..., d); returns (...,).
+
+        Raises:
+            BocuError: the points have another number of inputs.
+        """
+        points = np.asarray(points, dtype=float)
+        if points.shape[-1:] != self.lengthscales.shape:
+            raise BocuError(
+                f"points: shape {points.shape}; allowed: (..., {len(self.names)}) for {', '.join(self.names)}"
+            )
+        flat = points.reshape(-1, len(self.names)) / self.lengthscales
+        known = np.asfortranarray(self.inputs / self.lengthscales)
+        weights = self.variance * self.weights
+        latent = np.empty(len(flat))
+        room = np.empty((min(len(flat), ROWS_AT_A_TIME), len(known)))
+        for start in range(0, len(flat), ROWS_AT_A_TIME):
+            block = flat[start : start + ROWS_AT_A_TIME]
+            latent[start : start + ROWS_AT_A_TIME] = self._correlations(block, known, room[: len(block)]) @ weights
+        return (self.offset + self.scale * (self.constant + latent)).reshape(points.shape[:-1])
+
+    def _correlations(self, points: np.ndarray, known: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Return the kernel of points (m, d) with (n, d), in length-scales: in `out` (m, n), some rows at a time."""
+        rows = max(1, NUMBERS_IN_CACHE // max(len(known), 1))
+        for start in range(0, len(points), rows):
+            part = slice(start, start + rows)
+            self.kernel.value(_squared_distance(points[part], known), out=out[part])
+        return out
+
+
+def _squared_distance(points: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return what `squared_distance` does, sooner where leading inputs are those of one decision in many contexts."""
+    differing = (points != points[0]).any(axis=0)
+    shared = int(differing.argmax()) if differing.any() else 0
+    if not shared:
+        return squared_distance(points, known)
+    sums = squared_distance(points[:1, :shared], known[:, :shared])
+    for column in range(shared, points.shape[1]):
+        difference = np.subtract.outer(points[:, column], known[:, column])
+        sums = np.add(sums, np.square(difference, out=difference), out=difference)
+    return sums
+
+
+def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
+    """Read the mean that a prepared file (plant, infection, portfolio) holds.
+
+    Args:
+        path: the prepared file.
+        fit: which of several hyper-parameter sets, where the file has them; left out, the file's own choice.
+
+    Raises:
+        BocuError: the file is missing or corrupt, has no such set, or holds no mean.
+    """
+    dataset = read_netcdf(path)
+    lacking = [name for name in ("inputs", "weights", "lengthscales", "kernel_variance") if name not in dataset]
+    if lacking or dataset.attrs.get("kernel") not in KERNELS:
+        raise BocuError(f"{path}: holds no Gaussian-process mean; allowed: prepared plant, infection or portfolio data")
+    if "fit" in dataset.dims:
+        allowed = [str(name) for name in dataset["fit"].values]
+        chosen = fit or dataset.attrs["default_fit"]
+        if chosen not in allowed:
+            raise BocuError(f"{path}: no hyper-parameters '{chosen}'; allowed: {', '.join(allowed)}")
+        dataset = dataset.sel(fit=chosen)
+    elif fit is not None:
+        raise BocuError(f"{path}: no hyper-parameters '{fit}'; allowed: none, the file holds one set")
+    return Mean(
+        names=tuple(str(name) for name in dataset["input"].values),
+        inputs=dataset["inputs"].transpose("point", "input").values,
+        weights=dataset["weights"].values,
+        lengthscales=dataset["lengthscales"].values,
+        variance=float(dataset["kernel_variance"]),
+        kernel=KERNELS[dataset.attrs["kernel"]],
+        constant=float(dataset.get("constant", 0.0)),
+        offset=float(dataset.get("offset", 0.0)),
+        scale=float(dataset.get("scale", 1.0)),
+    )
+
+
+def mean_dataset(mean: Mean, units: list[str], bounds: tuple[np.ndarray, np.ndarray]) -> xr.Dataset:
+    """Lay out a mean with constant 0 as a prepared file; `units` and `bounds` (d,) are those of the inputs."""
+    return xr.Dataset(
+        {
+            **input_variables(mean.names, units, mean.inputs, bounds),
+            "weights": ("point", mean.weights, WEIGHTS),
+            "lengthscales": ("input", mean.lengthscales, LENGTHSCALES),
+            "kernel_variance": ((), mean.variance, VARIANCE),
+        },
+        coords=input_coordinates(mean.names, units),
+        attrs={"kernel": next(name for name, kernel in KERNELS.items() if kernel is mean.kernel)},
+    )
+
+
+def input_variables(
+    names: Sequence[str], units: Sequence[str], inputs: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
+) -> dict[str, Any]:
+    """Variables for the points (n, d) and the domain of the inputs (d,)."""
+    told = ", ".join(f"{name} ({unit})" for name, unit in zip(names, units, strict=True))
+    return {
+        "inputs": (("point", "input"), inputs, {"long_name": f"inputs: {told}", "units": UNITS_BESIDE}),
+        "lower": ("input", bounds[0], {"long_name": "lower end of the domain", "units": UNITS_BESIDE}),
+        "upper": ("input", bounds[1], {"long_name": "upper end of the domain", "units": UNITS_BESIDE}),
+    }
+
+
+def input_coordinates(names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+    """Coordinates with the names and units of the inputs."""
+    return {
+        "input": ("input", list(names), {"long_name": "name of the input", "units": "1"}),
+        "input_units": ("input", list(units), {"long_name": "units of the input", "units": "1"}),
+    }

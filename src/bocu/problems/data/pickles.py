@@ -1,0 +1,161 @@
+"""Arrays out of published pickles, without running anything that a pickle names but numpy's own constructors.
+
+A pickle is a program: opening one with `pickle.load` runs what it says. Here every class or function that it names,
+except the few from which arrays are built, is replaced by `Inert`, which keeps what it is given and does nothing. So
+two data sets of the catalogue were turned into the plain arrays under `data/shipped/`:
+
+    python -m bocu.problems.data.pickles plant NH3pH_gp_leaf_dict.p NH3pH_req_variables.p marchantia_leaf_area_svgp.npz
+    python -m bocu.problems.data.pickles infection infection_X_y.p infection_X_y.npz
+"""
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bocu.core.errors import BocuError
+from bocu.core.io.files import atomic_path
+
+# `numpy.core` became `numpy._core`; files name either.
+_CONSTRUCTORS = {
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+}
+
+# Beyond it GPflow's softplus is the identity in double precision.
+_LARGE = 30.0
+
+
+class Inert:
+    """What stands in for an object of a class that is not admitted: it holds what it was given."""
+
+    given: tuple[object, ...]
+
+    def __new__(cls, *given: object, **named: object) -> "Inert":
+        # Not `__init__`, which pickles pass over.
+        inert = super().__new__(cls)
+        inert.given = (given, named)
+        return inert
+
+    def __setstate__(self, state: object) -> None:
+        self.given = (*self.given, state)
+
+    def __call__(self, *given: object, **named: object) -> "Inert":
+        return Inert(self, *given, **named)
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        today = module.replace("numpy.core", "numpy._core")
+        return super().find_class(today, name) if (today, name) in _CONSTRUCTORS else Inert
+
+
+def read_pickle(path: str | os.PathLike[str]) -> Any:
+    """Return what a pickle holds: arrays, plain containers, and `Inert` in place of everything else.
+
+    Raises:
+        BocuError: it cannot be read, or is no pickle.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return _Unpickler(file).load()
+    except OSError as error:
+        raise BocuError(f"{path}: cannot be read: {error.strerror}") from error
+    except Exception as error:  # whatever a broken program of a pickle leads to
+        raise BocuError(f"{path}: not a pickle that can be read ({type(error).__name__}: {error})") from error
+
+
+def arrays_within(value: object) -> list[np.ndarray]:
+    """Return all arrays and numbers of numpy inside a value, each once, depth first."""
+    found, seen, waiting = [], set[int](), [value]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:  # parts may hold one another in a circle
+            continue
+        seen.add(id(part))
+        if isinstance(part, (np.ndarray, np.generic)):
+            found.append(np.asarray(part))
+        elif isinstance(part, Inert):
+            waiting.append(part.given)
+        elif isinstance(part, Mapping):
+            waiting += reversed(list(part.values()))
+        elif isinstance(part, (tuple, list)):
+            waiting += reversed(part)
+    return found
+
+
+def _plant(path: str, variables: str) -> dict[str, np.ndarray]:
+    """The first of two latent functions (leaf area, not its noise) of a variational process of GPflow."""
+    parameters = read_pickle(path)
+
+    def only(name: str) -> np.ndarray:
+        found = arrays_within(parameters.get(name)) if isinstance(parameters, dict) else []
+        if len(found) != 1:
+            raise BocuError(f"{path}: {len(found)} arrays under '{name}'; allowed: one")
+        return found[0]
+
+    kernel = ".kernel.kernels[0]"
+    mean, deviation = _several(variables, at_least=2)[:2]
+    return {
+        "kernel_variance": _softplus(only(f"{kernel}.variance")),
+        "kernel_lengthscales": _softplus(only(f"{kernel}.lengthscales")),
+        "inducing_points": only(".inducing_variable.inducing_variable_list[0].Z"),
+        "whitened_q_mu": only(".q_mu")[:, 0],
+        "leaf_area_mean": mean,
+        "leaf_area_std": deviation,
+    }
+
+
+def _infection(path: str) -> dict[str, np.ndarray]:
+    inputs, values = _several(path, at_least=2)[:2]
+    return {"X": inputs, "y": values.ravel()}
+
+
+def _several(path: str, at_least: int) -> list[np.ndarray]:
+    found = arrays_within(read_pickle(path))
+    if len(found) < at_least:
+        raise BocuError(f"{path}: {len(found)} arrays; allowed: {at_least} or more")
+    return found
+
+
+def _softplus(unconstrained: np.ndarray) -> np.ndarray:
+    """The positive number that GPflow keeps as `log(exp(x) - 1)`."""
+    small = np.minimum(unconstrained, _LARGE)
+    return np.where(unconstrained > _LARGE, unconstrained, np.log1p(np.exp(small)))
+
+
+_CONVERSIONS: dict[str, tuple[Callable[..., dict[str, np.ndarray]], int]] = {
+    "plant": (_plant, 2),
+    "infection": (_infection, 1),
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Convert the published pickles of a data set.
+
+    Raises:
+        BocuError: an unknown data set, or the files do not hold its arrays.
+    """
+    convert, files = _CONVERSIONS.get(arguments[0] if arguments else "", (None, 0))
+    if convert is None or len(arguments) != files + 2:
+        raise BocuError(
+            f"found: {' '.join(arguments) or 'nothing'}; allowed: plant PARAMETERS.p VARIABLES.p OUTPUT.npz, or "
+            "infection RUNS.p OUTPUT.npz"
+        )
+    arrays = convert(*arguments[1:-1])
+    with atomic_path(Path(arguments[-1])) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except BocuError as error:
+        sys.exit(str(error))

@@ -1,0 +1,136 @@
+"""Fitting one candidate prior to one day of sensor readings (Ziomek et al. 2025, section 7).
+
+The covariance of the sensors is the empirical one over the steps of the day, each sensor around its own mean of the
+day; the forgetting rate maximises the likelihood of the day's readings around the prior mean. The paper says "zero
+mean" and leaves the centring open: `centre` decides, and is part of the prior mean, so that payoffs keep their units.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.parameters import Number, Parameters, validate
+from bocu.learners.surrogates.time_varying import TimeVaryingPrior
+from bocu.problems.priors.likelihood import GRID, FittedForgetting, SeparableLikelihood, fit_forgetting
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bocu.problems.data.intel import Days
+
+Centre = Literal["prior-days", "own-day", "own-day-sensors", "own-day-course"]
+
+CENTRES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "prior-days": lambda day, prior_days: np.full(len(day), prior_days.mean()),
+    "own-day": lambda day, prior_days: np.full(len(day), day.mean()),
+    "own-day-sensors": lambda day, prior_days: day.mean(axis=1),
+    "own-day-course": lambda day, prior_days: np.full(len(day), day.mean()),
+}
+"""Prior mean of every sensor, but for a course over the day, from temperatures of the day (sensor, step) and of all
+prior days (day, sensor, step)."""
+
+
+class PriorSpecification(Parameters):
+    """What one prior is fitted to."""
+
+    label: str = Field(description="name of the prior")
+    day: str = Field(description="the day it is fitted to")
+    prior_days: tuple[str, ...] = Field(min_length=1, description="days of all candidate priors, which centre it")
+    target: str = Field(description="the day to be predicted; sensors incomplete on it or a prior day are left out")
+    centre: Centre = Field("prior-days", description="what the prior mean is")
+    noise: Annotated[Number, Field(gt=0.0)] = Field(description="standard deviation of a reading, degrees Celsius")
+
+
+def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
+    """Fit one prior and store it with its diagnostics.
+
+    Args:
+        specification: the fields of `PriorSpecification`, as plain data.
+        inputs: "data" -> the prepared file of temperatures.
+        output: NetCDF file to write.
+
+    Raises:
+        BocuError: a field is wrong; the prepared file is unusable or lacks a day; a day has too few steps, or does not
+            vary.
+    """
+    from bocu.problems.data.intel import load_days
+
+    settings = validate(PriorSpecification, specification, "prior specification: ")
+    days = [*settings.prior_days, settings.target]
+    loaded = load_days(inputs["data"], days)
+    where = f"{inputs['data']}: day '{settings.day}'"
+    if settings.day not in days:
+        raise BocuError(f"{where} is neither a prior day nor the target; allowed: {', '.join(days)}")
+    temperatures = loaded.temperatures[days.index(settings.day)]
+    if temperatures.shape[1] < 2:
+        raise BocuError(f"{where} has {temperatures.shape[1]} step; at least 2 are wanted")
+    course = temperatures.mean(axis=0) - temperatures.mean() if settings.centre == "own-day-course" else None
+    covariance = np.atleast_2d(np.cov(temperatures))
+    if not covariance.any():
+        raise BocuError(f"{where}: temperatures do not vary; no covariance can be fitted")
+    mean = CENTRES[settings.centre](temperatures, loaded.temperatures[: len(settings.prior_days)])
+    around = temperatures - mean[:, None] - (0.0 if course is None else course)
+    fit = fit_forgetting(SeparableLikelihood(around, covariance, settings.noise))
+    prior = TimeVaryingPrior(settings.label, mean, covariance, fit.forgetting, course)
+    write_netcdf(_dataset(settings, prior, fit, loaded, read_netcdf(inputs["data"]).attrs), output)
+
+
+def _dataset(
+    settings: PriorSpecification,
+    prior: TimeVaryingPrior,
+    fit: FittedForgetting,
+    loaded: "Days",
+    origin: Mapping[str, object],
+) -> "xr.Dataset":
+    import xarray as xr
+
+    kelvin2 = "degree_Celsius^2"
+    eigenvalues = np.linalg.eigvalsh(prior.covariance)
+    tolerance = eigenvalues[-1] * prior.arms * np.finfo(float).eps
+    observed = np.maximum(eigenvalues, 0.0) + settings.noise**2
+    variables: dict[str, tuple[object, object, str, str]] = {
+        "mean": ("sensor", prior.mean, "prior mean of the temperature", "degree_Celsius"),
+        "covariance": (("sensor", "sensor_other"), prior.covariance, "covariance of the sensors at one time", kelvin2),
+        "forgetting": ((), prior.forgetting, "forgetting rate of a step", "1"),
+        "log_likelihood": ((), fit.log_likelihood, "log likelihood of the day at the forgetting rate", "nat"),
+        "log_likelihood_curve": ("forgetting_tried", fit.curve, "log likelihood of the day", "nat"),
+        "at_bound": ((), np.int8(fit.at_bound), "whether the forgetting rate is 0 or 1, a bound of the search", "1"),
+        "rank": ((), int((eigenvalues > tolerance).sum()), "numerical rank of the covariance", "1"),
+        "condition_number": ((), observed[-1] / observed[0], "condition number of the covariance plus noise", "1"),
+        "scale": ((), np.trace(prior.covariance) / prior.arms, "mean variance of the sensors", kelvin2),
+        "noise": ((), settings.noise, "standard deviation of a reading", "degree_Celsius"),
+        "steps": ((), loaded.temperatures.shape[2], "steps of the day", "1"),
+        "step": ((), loaded.step_seconds, "time from one step to the next", "s"),
+    }
+    if prior.course is not None:
+        variables["course"] = ("time", prior.course, "what is added to the prior mean at each step", "degree_Celsius")
+    coordinates: dict[str, tuple[object, object, str, str]] = {
+        "sensor": ("sensor", loaded.sensors, "sensor", "1"),
+        "sensor_other": ("sensor_other", loaded.sensors, "other sensor", "1"),
+        "forgetting_tried": ("forgetting_tried", GRID, "forgetting rate of a step that was tried", "1"),
+    }
+    kept = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
+    return xr.Dataset(
+        {
+            name: (dims, data, {"long_name": text, "units": unit})
+            for name, (dims, data, text, unit) in variables.items()
+        },
+        {
+            name: (dims, data, {"long_name": text, "units": unit})
+            for name, (dims, data, text, unit) in coordinates.items()
+        },
+        {
+            "prior": settings.label,
+            "day": settings.day,
+            "target_day": settings.target,
+            "prior_days": ", ".join(settings.prior_days),
+            "centre": settings.centre,
+            "jitter": "none",
+            **{key: origin[key] for key in kept if key in origin},
+        },
+    )

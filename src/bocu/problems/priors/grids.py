@@ -1,0 +1,78 @@
+"""Candidate priors on the grid of a problem: from their statements, and from the files of those that were fitted."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.files import read_netcdf
+from bocu.core.kernels import kernel_named
+from bocu.learners.surrogates.grid import GridPrior
+from bocu.problems.priors.statements import Candidate, StatedPrior
+
+
+def grid_priors(
+    candidates: Sequence[Candidate],
+    files: Mapping[str, str],
+    decisions: np.ndarray,
+    contexts: np.ndarray,
+    noise: float | np.ndarray,
+) -> tuple[GridPrior, ...]:
+    """Lay candidates out on a grid, in their order.
+
+    Args:
+        candidates: as stated.
+        files: of those that were fitted, by label.
+        decisions: shape (X, Dx).
+        contexts: shape (C, Dc).
+        noise: standard deviation of the observation noise that algorithms reckon with, in units of the payoff; one
+            number, or shape (C,).
+
+    Raises:
+        BocuError: a file is unusable or is another candidate's, or a number is out of range.
+    """
+    dimensions = decisions.shape[1], contexts.shape[1]
+    priors = []
+    for candidate in candidates:
+        stated = (
+            candidate if isinstance(candidate, StatedPrior) else fitted_prior(candidate.label, files[candidate.label])
+        )
+        scales = lengthscales(stated, sum(dimensions))
+        family = kernel_named(stated.kernel)
+        kernels = family(scales[: dimensions[0]]), family(scales[dimensions[0] :])
+        priors.append(
+            GridPrior(decisions, contexts, *kernels, stated.variance, noise, stated.mean, label=candidate.label)
+        )
+    return tuple(priors)
+
+
+def lengthscales(stated: StatedPrior, dimensions: int) -> tuple[float, ...]:
+    """Return one length-scale for each coordinate.
+
+    Raises:
+        BocuError: as many are not stated.
+    """
+    if len(stated.lengthscale) not in (1, dimensions):
+        found = f"found {len(stated.lengthscale)} length-scales"
+        raise BocuError(f"prior '{stated.label}': {found}; allowed: 1, or {dimensions}, one a coordinate")
+    return stated.lengthscale * dimensions if len(stated.lengthscale) == 1 else stated.lengthscale
+
+
+def fitted_prior(label: str, path: str | os.PathLike[str]) -> StatedPrior:
+    """Read a fitted candidate from its file.
+
+    Raises:
+        BrokenFileError: the file is another one's.
+    """
+    stored = read_netcdf(path)
+    lacking = [name for name in ("lengthscale", "variance", "mean") if name not in stored.variables]
+    if lacking or stored.attrs.get("prior") != label:
+        raise BrokenFileError(path, f"not the fitted prior '{label}': {', '.join(lacking) or stored.attrs['prior']}")
+    return StatedPrior(
+        label=label,
+        kernel=stored.attrs["kernel"],
+        lengthscale=tuple(stored["lengthscale"].values.tolist()),
+        variance=float(stored["variance"]),
+        mean=float(stored["mean"]),
+    )

@@ -1,0 +1,117 @@
+"""Fitting a candidate prior of temperatures by GPyTorch: a kernel over where sensors are, times one of time.
+
+The kernel is ``variance * k(position, position') * exp(-|t - t'| / scale)``, that of Bogunovic et al. (2016) with a
+forgetting rate of ``1 - exp(-2 / scale)`` a step. It is an alternative to the empirical covariance of
+`bocu.problems.priors.fit`: a handful of numbers in place of one for each pair of sensors.
+"""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from pydantic import Field
+
+from bocu.core.errors import BocuError
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.kernels import KernelName, kernel_named, squared_distance
+from bocu.core.parameters import Parameters, Positive, validate
+from bocu.problems.priors.gaussian_process import Maximum, best_maximum
+from bocu.problems.priors.observations import TrainingRows
+
+
+class SensorFit(Parameters):
+    """What one candidate is fitted to, and how, as its job is told."""
+
+    label: str = Field(description="name of the prior")
+    day: str = Field(description="the day it is fitted to")
+    days: tuple[str, ...] = Field(description="days that sensors have to be complete on, the target among them")
+    kernel: KernelName = Field(description="family of the kernel over positions")
+    ard: bool = Field(description="whether x and y have length-scales of their own")
+    noise: Positive | None = Field(description="standard deviation of a reading, degrees Celsius; null: fitted")
+    points: int = Field(description="most readings that are fitted to")
+    starts: int = Field(description="number of starts")
+
+
+def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
+    """Fit one candidate prior and store it as `bocu.problems.priors.stored.read_prior` reads it, with its evidence.
+
+    The readings are those of all sensors at steps that are evenly spread over the day.
+
+    Args:
+        specification: the fields of `SensorFit`, as plain data.
+        inputs: "data" -> the prepared file of temperatures.
+        output: NetCDF file to write.
+
+    Raises:
+        BocuError: a field is wrong, the prepared file is unusable or lacks a day, or positions are not known.
+    """
+    from bocu.problems.data.intel import load_days
+
+    settings = validate(SensorFit, specification, "prior specification: ")
+    loaded = load_days(inputs["data"], settings.days)
+    positions = _positions(inputs["data"], loaded.sensors)
+    day = loaded.temperatures[settings.days.index(settings.day)]
+    count = max(2, min(day.shape[1], settings.points // len(positions)))
+    steps = np.unique(np.linspace(0, day.shape[1] - 1, count).round().astype(int))
+    time = np.tile(steps / (day.shape[1] - 1), len(positions))
+    rows = TrainingRows(np.column_stack([np.repeat(positions, len(steps), axis=0), time]), day[:, steps].ravel())
+    if not np.ptp(rows.values) > 0.0:
+        raise BocuError(f"{inputs['data']}: day '{settings.day}': temperatures do not vary; no kernel can be fitted")
+    found = best_maximum(
+        rows, settings.kernel, ard=settings.ard, noise=settings.noise, starts=settings.starts, timed=True
+    )
+    scale = found.lengthscales[2] * (day.shape[1] - 1)  # of time, in steps
+    family, scales = kernel_named(settings.kernel), tuple(found.lengthscales[:2].tolist())
+    covariance = found.variance * family.value(squared_distance(positions, positions, scales))
+    forgetting = -np.expm1(-2.0 / scale)
+    origin = read_netcdf(inputs["data"]).attrs
+    write_netcdf(
+        _dataset(settings, found, loaded.sensors, covariance, float(forgetting), len(rows.values), origin), output
+    )
+
+
+def _positions(path: str, sensors: np.ndarray) -> np.ndarray:
+    """Return positions in lengths of the lab's longer side, shape (sensors, 2)."""
+    prepared = read_netcdf(path)
+    metres = np.column_stack([prepared["x"].values, prepared["y"].values])[np.isin(prepared["sensor"].values, sensors)]
+    if not np.isfinite(metres).all():
+        raise BocuError(f"{path}: positions of the sensors are not known; allowed: the record log")
+    side = np.ptp(metres, axis=0).max()
+    return (metres - metres.min(axis=0)) / (side if side > 0.0 else 1.0)
+
+
+def _dataset(
+    settings: SensorFit,
+    found: Maximum,
+    sensors: np.ndarray,
+    covariance: np.ndarray,
+    forgetting: float,
+    readings: int,
+    origin: Mapping[str, object],
+) -> xr.Dataset:
+    kelvin2 = "degree_Celsius^2"
+    variables: dict[str, tuple[object, object, str, str]] = {
+        "mean": ("sensor", np.full(len(sensors), found.mean), "prior mean of the temperature", "degree_Celsius"),
+        "covariance": (("sensor", "sensor_other"), covariance, "covariance of the sensors at one time", kelvin2),
+        "forgetting": ((), forgetting, "forgetting rate of a step", "1"),
+        "lengthscale": ("input", found.lengthscales, "length-scales, in sides of the lab and days", "1"),
+        "noise": ((), found.noise, "standard deviation of a reading", "degree_Celsius"),
+        "log_likelihood": ((), found.log_likelihood, "evidence: log marginal likelihood of the readings", "nat"),
+        "log_likelihood_of_starts": ("start", found.heights, "log marginal likelihood that each start led to", "nat"),
+        "readings": ((), readings, "readings that it was fitted to", "1"),
+        "at_bound": ((), np.int8(found.at_bound), "whether a parameter is at a bound of the search", "1"),
+    }
+    coordinates: dict[str, tuple[object, object, str, str]] = {
+        "sensor": ("sensor", sensors, "sensor", "1"),
+        "sensor_other": ("sensor_other", sensors, "other sensor", "1"),
+        "input": ("input", ["x", "y", "time"], "name of the coordinate", "1"),
+        "start": ("start", np.arange(settings.starts), "start of the fit", "1"),
+    }
+    kept = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
+    described, named = (
+        {name: (dims, data, {"long_name": text, "units": unit}) for name, (dims, data, text, unit) in part.items()}
+        for part in (variables, coordinates)
+    )
+    told = {"prior": settings.label, "day": settings.day, "kernel": settings.kernel}
+    return xr.Dataset(described, named, {**told, **{key: origin[key] for key in kept if key in origin}})

@@ -1,0 +1,223 @@
+"""Contexts: grids, reference distributions on them, kernel density estimates, and how far these are from the truth.
+
+Sources: kernel density estimates with Silverman's rule and the radius of DRBO-KDE from Huang et al. (2024), with the
+factor 1/2 in the Gaussian kernel; the sets of StableOpt as in Kirschner et al. (2020) and Huang et al. (2024). Context
+points are `(n, l)`, probabilities `(n,)`; distances between densities are L1, between 0 and 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import checks
+from bocu.robust.ambiguity.checks import Floats
+
+Density = Callable[[Floats], Floats]
+
+#: Bandwidth of a coordinate in which all samples are equal, as a share of its width.
+_SMALLEST_BANDWIDTH = 1e-6
+
+
+def product_grid(lower: ArrayLike, upper: ArrayLike, per_dimension: int | ArrayLike) -> Floats:
+    """Regular grid `(prod per_dimension, l)` that includes both ends; the last coordinate changes fastest.
+
+    Args:
+        lower: (l,) corners of the box.
+        upper: likewise.
+        per_dimension: number of points a dimension, one number or (l,).
+    """
+    low, high = _box(lower, upper)
+    counts = np.broadcast_to(np.asarray(per_dimension, dtype=int), low.shape)
+    if (counts < 1).any():
+        raise BocuError(f"per_dimension is {counts.tolist()}: it must be 1 or more")
+    axes = [np.linspace(a, b, count) for a, b, count in zip(low, high, counts, strict=True)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(low))
+
+
+def covering_grid(lower: ArrayLike, upper: ArrayLike, size: int) -> Floats:
+    """Product grid of `ceil(size^(1/l))` points a dimension: at least `size` points (Huang et al., 2024)."""
+    low, _ = _box(lower, upper)
+    count = max(1, round(size ** (1.0 / len(low))))
+    return product_grid(lower, upper, count if count ** len(low) >= size else count + 1)
+
+
+def diagonal_grid(lower: ArrayLike, upper: ArrayLike, size: int) -> Floats:
+    """`size` points on the diagonal of the box, `(size, l)`: as the published code of Huang et al. (2024)."""
+    low, high = _box(lower, upper)
+    return np.linspace(low, high, size)
+
+
+def nearest_points(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
+    """Index `(t,)` of the point `(n, l)` nearest to each observation `(t, l)`, the lowest on ties."""
+    seen, grid = _points("observations", observations), _points("points", points)
+    if seen.shape[1] != grid.shape[1]:
+        raise BocuError(f"observations has dimension {seen.shape[1]}, points has {grid.shape[1]}")
+    squared = ((seen[:, None, :] - grid[None, :, :]) ** 2).sum(axis=-1)
+    return squared.argmin(axis=1)
+
+
+def empirical(observations: ArrayLike, points: ArrayLike) -> Floats:
+    """Reference `(n,)`: the share of observations `(t, l)` nearest to each of the points `(n, l)`."""
+    return shares(nearest_points(observations, points), len(_points("points", points)))
+
+
+def shares(indices: NDArray[np.integer], size: int) -> Floats:
+    """Reference `(size,)`: the share of each context among observed ones, given by their indices `(t,)`."""
+    if not len(indices):
+        raise BocuError("observations is empty: an empirical reference needs one or more")
+    return np.bincount(indices, minlength=size) / len(indices)
+
+
+def discretised(density: Density, points: ArrayLike) -> Floats:
+    """Reference `(n,)` proportional to a density at the points `(n, l)`."""
+    weights = checks.finite("density", np.asarray(density(_points("points", points)), dtype=np.float64))
+    if weights.min() < 0.0 or not weights.sum() > 0.0:
+        raise BocuError(f"density sums to {weights.sum()} on the points: it must be 0 or more, and positive somewhere")
+    return weights / weights.sum()
+
+
+def draw(reference: ArrayLike, uniforms: ArrayLike) -> NDArray[np.intp]:
+    """Context indices, of the shape of `uniforms` in [0, 1), by inversion: one uniform number is one context."""
+    cumulative = np.cumsum(checks.distribution(reference))
+    # Contexts without mass are never drawn, and rounding of the last sum draws none beyond the support.
+    index = np.searchsorted(cumulative, np.asarray(uniforms) * cumulative[-1], side="right")
+    return np.minimum(index, np.flatnonzero(np.asarray(reference))[-1])
+
+
+def silverman_bandwidth(samples: ArrayLike, width: ArrayLike | None = None) -> Floats:
+    """Bandwidths `(l,)`: `(4 / (l + 2))^(1 / (l + 4)) t^(-1 / (l + 4))` standard deviations (ddof 0).
+
+    Args:
+        samples: (t, l) observed contexts.
+        width: (l,) of the context space: a bandwidth is at least 1e-6 of it (of 1 without it).
+    """
+    seen = _points("samples", samples)
+    count, dimension = seen.shape
+    if count == 0:
+        raise BocuError("samples is empty: a bandwidth needs one or more")
+    factor = (4.0 / (dimension + 2.0)) ** (1.0 / (dimension + 4.0)) * count ** (-1.0 / (dimension + 4.0))
+    span = np.ones(dimension) if width is None else np.broadcast_to(checks.floats("width", width), (dimension,))
+    return np.maximum(factor * seen.std(axis=0), _SMALLEST_BANDWIDTH * span)
+
+
+def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
+    """Logarithm `(m,)` of the sum of Gaussian kernels around samples `(t, l)`, each 1 at its centre, at `(m, l)`."""
+    answer = np.empty(len(at))
+    # Blocks bound the table of differences to a few million numbers.
+    block = max(1, 2_000_000 // max(1, samples.size))
+    for start in range(0, len(at), block):
+        z = (at[start : start + block, None, :] - samples[None, :, :]) / bandwidth
+        exponent = -0.5 * (z**2).sum(axis=-1)
+        largest = exponent.max(axis=1)
+        answer[start : start + block] = largest + np.log(np.exp(exponent - largest[:, None]).sum(axis=1))
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDensity:
+    """Gaussian kernel density estimate, of contexts that are clipped to a box where one is given.
+
+    Attributes:
+        samples: (t, l) observed contexts.
+        bandwidth: (l,).
+        lower: (l,) box to which draws are clipped, or `None`.
+        upper: likewise.
+    """
+
+    samples: Floats
+    bandwidth: Floats
+    lower: Floats | None = None
+    upper: Floats | None = None
+
+    @classmethod
+    def fit(cls, samples: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> KernelDensity:
+        """Estimate with Silverman's rule from `(t, l)` samples, as they were observed (clipped)."""
+        seen = _points("samples", samples)
+        if lower is None or upper is None:
+            return cls(seen, silverman_bandwidth(seen))
+        low, high = _box(lower, upper)
+        return cls(seen, silverman_bandwidth(seen, high - low), low, high)
+
+    def density(self, query: ArrayLike) -> Floats:
+        """Density `(m,)` at `(m, l)`, before clipping."""
+        at = _points("query", query)
+        norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.samples.shape[1] / 2.0) * len(self.samples)
+        return np.exp(log_kernel_sums(self.samples, self.bandwidth, at)) / norm
+
+    def sample(self, generator: np.random.Generator, size: int) -> Floats:
+        """Draws `(size, l)`: a sample chosen uniformly plus Gaussian noise, clipped to the box."""
+        centre = self.samples[generator.integers(len(self.samples), size=size)]
+        drawn = centre + self.bandwidth * generator.standard_normal(centre.shape)
+        return drawn if self.lower is None else np.clip(drawn, self.lower, self.upper)
+
+
+def kde_radius(observations: int, dimension: int) -> float:
+    """L1 radius of DRBO-KDE, `t^(-2 / (4 + l))` for t observations in l dimensions (Huang et al., 2024)."""
+    if observations < 1 or dimension < 1:
+        raise BocuError(f"observations is {observations} and dimension {dimension}: both must be 1 or more")
+    return float(observations ** (-2.0 / (4.0 + dimension)))
+
+
+def around_mean(points: Floats, reference: Floats, radius: float) -> NDArray[np.intp]:
+    """StableOpt's set on a grid: the points within a radius of the reference's mean.
+
+    Args:
+        points: shape (n, l).
+        reference: probabilities, shape (n,).
+        radius: Euclidean, in units of the points.
+
+    Returns:
+        Indices, ascending; that of the nearest point, the lowest on ties, where none is within the radius.
+    """
+    distance = np.linalg.norm(points - reference @ points, axis=1)
+    within = np.flatnonzero(distance <= radius)
+    if len(within):
+        return within
+    # The mean of a symmetric reference lies between two points, but for rounding.
+    return np.flatnonzero(distance <= distance.min() * (1.0 + 1e-9))[:1]
+
+
+def box_around_mean(
+    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, ddof: int = 1
+) -> tuple[Floats, Floats]:
+    """StableOpt's set in a box: mean plus and minus one standard deviation of the observations, within the box.
+
+    Args:
+        observations: (t, l) observed contexts.
+        lower: (l,) corners of the context space; without them the set may reach beyond it.
+        upper: likewise.
+        ddof: 1 as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
+    """
+    seen = _points("observations", observations)
+    mean = seen.mean(axis=0)
+    std = seen.std(axis=0, ddof=ddof) if len(seen) > ddof else np.zeros(seen.shape[1])
+    if lower is None or upper is None:
+        return mean - std, mean + std
+    low, high = _box(lower, upper)
+    return np.clip(mean - std, low, high), np.clip(mean + std, low, high)
+
+
+def _points(name: str, values: ArrayLike) -> Floats:
+    points = checks.finite(name, checks.floats(name, values))
+    if points.ndim == 1:
+        points = points[:, None]
+    if points.ndim != 2:
+        raise BocuError(f"{name} has shape {points.shape}: it must be (points, dimension)")
+    return points
+
+
+def _box(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+    low = checks.finite("lower", np.atleast_1d(checks.floats("lower", lower)))
+    high = checks.finite("upper", np.atleast_1d(checks.floats("upper", upper)))
+    if low.shape != high.shape or low.ndim != 1:
+        raise BocuError(f"lower has shape {low.shape}, upper {high.shape}: both must be (dimension,)")
+    if (low > high).any():
+        index = checks.where(low > high)
+        raise BocuError(f"lower[{index}] is {low[index]} above upper[{index}] = {high[index]}")
+    return low, high

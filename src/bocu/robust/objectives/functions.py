@@ -1,0 +1,378 @@
+"""Uncertainty objectives: one number for each decision from its payoffs over contexts and a reference distribution.
+
+The objectives of Tay et al. (2024, Table 1), to be maximised. With v(epsilon) the worst-case expectation over a set
+and delta its right derivative in epsilon: SO `p.f`, RO `min f` over all contexts, DRO `v(epsilon)`, WCS `delta(0)`, MR
+`v(0) + beta delta(0)`, GEN `alpha v(epsilon) + beta delta(epsilon)`, RS the least steep slope k with
+`v(e) >= tau + k e` for all e. DRO, WCS and MR are GEN at particular values, so that the identities between them hold by
+construction. VaR (Nguyen et al. 2021) is the lowest payoff that is not among the worst fraction alpha.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bocu.core.errors import BocuError
+from bocu.robust.ambiguity import checks, derivatives
+from bocu.robust.ambiguity.base import AmbiguitySet, is_tensor
+from bocu.robust.ambiguity.checks import Floats
+from bocu.robust.ambiguity.derivatives import EVERYTHING, Differential, In
+from bocu.robust.objectives.best import Best, best_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class UncertaintyObjective(ABC):
+    """Payoffs `(..., decisions, contexts)` and a reference `(contexts,)` in, values `(..., decisions)` out.
+
+    Examples:
+        >>> from bocu.robust.ambiguity import TotalVariation
+        >>> payoffs = [[0.0, 1.0, 2.0], [0.9, 0.9, 0.9]]
+        >>> UncertaintyObjective.dro(TotalVariation(0.5))(payoffs, [0.2, 0.6, 0.2]).tolist()
+        [0.55, 0.9]
+    """
+
+    @staticmethod
+    def so() -> UncertaintyObjective:
+        """Stochastic: the expectation under the reference."""
+        from bocu.robust.objectives.without_set import Expectation
+
+        return Expectation()
+
+    @staticmethod
+    def ro() -> UncertaintyObjective:
+        """Robust: the minimum over all contexts, of the reference's support or not."""
+        from bocu.robust.objectives.without_set import Minimum
+
+        return Minimum()
+
+    @staticmethod
+    def dro(ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        """Distributionally robust: the worst-case expectation v(epsilon)."""
+        return Slice(ambiguity_set, 1.0, 0.0)
+
+    @staticmethod
+    def wcs(ambiguity_set: AmbiguitySet, *, difference: float | None = None) -> UncertaintyObjective:
+        """Worst-case sensitivity: the slope of v at 0, whatever the set's epsilon; `difference` as in `gen`."""
+        return AtZero(ambiguity_set.with_epsilon(0.0), 0.0, 1.0, difference)
+
+    @staticmethod
+    def mr(ambiguity_set: AmbiguitySet, beta: float, *, difference: float | None = None) -> UncertaintyObjective:
+        """Mean and risk: `v(0) + beta delta(0)`, whatever the set's epsilon; `difference` as in `gen`."""
+        return AtZero(ambiguity_set.with_epsilon(0.0), 1.0, beta, difference)
+
+    @staticmethod
+    def gen(
+        ambiguity_set: AmbiguitySet, alpha: float, beta: float, *, difference: float | None = None
+    ) -> UncertaintyObjective:
+        """General: `alpha v(epsilon) + beta delta(epsilon)`, alpha and beta not negative.
+
+        The slope is exact (`-inf` for phi-divergences at epsilon 0) unless `difference` h asks for the forward
+        difference `(v(epsilon + h) - v(epsilon)) / h` of the published code of Tay et al. (2024).
+        """
+        return Slice(ambiguity_set, alpha, beta, difference)
+
+    @staticmethod
+    def rs(ambiguity_set: AmbiguitySet, tau: float) -> UncertaintyObjective:
+        """Robust satisficing at aspiration tau: the slope of the least steep line from `(0, tau)` below v.
+
+        0 where tau is at most the floor of v, `-inf` where tau exceeds the expectation; `argmax` finds the decision of
+        the largest expectation where that is so of all.
+        """
+        return LeastSteepLine(ambiguity_set, tau)
+
+    @staticmethod
+    def var(alpha: float) -> UncertaintyObjective:
+        """Value at risk: the lowest payoff w that payoffs do not exceed with a probability of more than alpha.
+
+        With alpha 0 it is the minimum over the reference's support.
+        """
+        from bocu.robust.objectives.without_set import Quantile
+
+        return Quantile(alpha)
+
+    @abstractmethod
+    def __call__(self, payoffs: object, reference: object) -> Any:
+        """Values of decisions.
+
+        Args:
+            payoffs: (..., decisions, contexts), or (contexts,) for one decision; numpy array or torch tensor.
+            reference: (contexts,), or (..., contexts) one for each decision.
+
+        Returns:
+            (..., decisions), numpy or a tensor with gradients to the payoffs where they are finite.
+
+        Raises:
+            BocuError: as `bocu.robust.ambiguity.worst_case` does.
+        """
+
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
+        """Values of tensors `(..., n)`, float64, also within the transforms of `torch.func`.
+
+        Args:
+            payoffs: (..., n).
+            reference: (n,) or (..., n), a tensor.
+            radius: a tensor () in place of the set's own, for objectives that have one.
+        """
+        found: Tensor = self(payoffs, reference)
+        return found
+
+    def argmax(self, payoffs: ArrayLike, reference: ArrayLike, *, tolerance: float = 0.0) -> Best:
+        """The best decision without solving all of them exactly where bounds can exclude some.
+
+        Args:
+            payoffs: (decisions, contexts).
+            reference: (contexts,).
+            tolerance: in units of the objective: accept a decision once no other can be better by more than this, ties
+                apart.
+        """
+        payoff = checks.payoffs(payoffs)
+        if payoff.ndim != 2:
+            raise BocuError(f"payoffs has shape {payoff.shape}: argmax takes (decisions, contexts)")
+        if checks.radius(tolerance, "tolerance") == np.inf:
+            raise BocuError("tolerance is inf: it must be finite")
+        return self._argmax(payoff, checks.distribution(reference, payoff.shape[1]), tolerance)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        return best_of(self(payoffs, reference))
+
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """The largest value of the decisions that are available, and that of the one that was taken.
+
+        Args:
+            payoffs: (decisions, contexts).
+            reference: (contexts,).
+            taken: index of a decision.
+            available: indices of decisions; None: all.
+        """
+        values = self(payoffs, reference)
+        return float((values if available is None else values[available]).max()), float(values[taken])
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """The objective at another radius of its set; itself where the radius does not matter."""
+        return self
+
+    @property
+    def has_radius(self) -> bool:
+        """Whether values depend on a radius."""
+        return False
+
+    def exact(self) -> UncertaintyObjective:
+        """The objective with the exact slope in place of a difference."""
+        return self
+
+
+class SetObjective(UncertaintyObjective):
+    """An objective over an ambiguity set, with derivatives in the payoffs, the reference and the radius."""
+
+    @abstractmethod
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """Values of decisions and their derivatives, see `ambiguity.derivatives`; of arrays, as `__call__`."""
+
+    def __call__(self, payoffs: Any, reference: Any) -> Any:
+        """See `UncertaintyObjective.__call__`; tensors carry gradients to the payoffs and the reference."""
+        if is_tensor(payoffs):
+            return self.of_tensors(payoffs, reference)
+        return self._of_arrays(payoffs, reference)
+
+    def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
+        """See `UncertaintyObjective.of_tensors`."""
+        from bocu.robust.objectives.tensors import solved
+
+        return solved(self, payoffs, reference, radius)
+
+    @abstractmethod
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Slice(SetObjective):
+    """GEN, and with it DRO, WCS and MR: `alpha v + beta delta` at the set's epsilon."""
+
+    ambiguity_set: AmbiguitySet
+    alpha: float
+    beta: float
+    difference: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            value = checks.real(name, getattr(self, name))
+            if not 0.0 <= value < np.inf:
+                raise BocuError(f"{name} is {value}: it must be finite and 0 or more")
+        if self.difference is not None and not 0.0 < self.difference < np.inf:
+            raise BocuError(f"difference is {self.difference}: it must be finite and more than 0")
+
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
+        if self.difference is not None:
+            return self.from_bounds(payoffs, payoffs, reference)
+        value, slope = self.ambiguity_set.values(payoffs, reference)
+        return self._combine(value, slope)
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """GEN at another radius."""
+        if epsilon == self.ambiguity_set.epsilon:
+            return self
+        return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
+
+    @property
+    def has_radius(self) -> bool:
+        return self.ambiguity_set.has_radius
+
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """`alpha v + beta delta` and its derivatives; a difference is one of two solves."""
+        by_slope = self.difference is None and self.beta > 0.0
+        now, slope = derivatives.value_and_slope(self.ambiguity_set, payoffs, reference, wanted, with_slope=by_slope)
+        if self.beta == 0.0:
+            return now.scaled(self.alpha)
+        if slope is not None:
+            steep = slope.scaled(self.beta)
+            return steep if self.alpha == 0.0 else now.scaled(self.alpha).plus(steep)
+        assert self.difference is not None
+        ahead = self.ambiguity_set.with_epsilon(self.ambiguity_set.epsilon + self.difference)
+        later, _ = derivatives.value_and_slope(ahead, payoffs, reference, wanted, with_slope=False)
+        steepness = self.beta / self.difference
+        both = now.scaled(self.alpha - steepness).plus(later.scaled(steepness))
+        # The value by the difference itself, which keeps more digits.
+        return replace(both, value=self._combine(now.value, (later.value - now.value) / self.difference))
+
+    def exact(self) -> UncertaintyObjective:
+        """GEN with the exact slope."""
+        return self if self.difference is None else replace(self, difference=None)
+
+    def from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Floats:
+        """UCB-BOCU-1 of Tay et al. (2024): `alpha v(u, epsilon) + beta (v(u, epsilon + h) - v(l, epsilon)) / h`.
+
+        Args:
+            upper: (..., decisions, contexts) upper and lower confidence bounds u and l of the payoffs.
+            lower: likewise.
+            reference: (contexts,).
+
+        Returns:
+            (..., decisions). Needs an objective with a `difference` h.
+        """
+        h = self.difference
+        if h is None:
+            raise BocuError("difference is None: bounds are combined by a finite difference, give it")
+        radius = self.ambiguity_set.epsilon
+        at = self.ambiguity_set.values_at(upper, reference, [radius, radius + h])
+        below = at[..., 0] if lower is upper else self.ambiguity_set.values_at(lower, reference, [radius])[..., 0]
+        return self._combine(at[..., 0], (at[..., 1] - below) / h)
+
+    def argmax_from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Best:
+        """The best decision by `from_bounds`, without solving all of them where bounds can exclude some.
+
+        Args:
+            upper: (decisions, contexts).
+            lower: likewise.
+            reference: (contexts,).
+        """
+        above, below = checks.payoffs(upper), checks.payoffs(lower)
+        if above.ndim != 2 or above.shape != below.shape:
+            raise BocuError(f"bounds have shapes {above.shape} and {below.shape}: both must be (decisions, contexts)")
+        p = checks.distribution(reference, above.shape[1])
+        size = max(self._size(above), self._size(below))
+        if self.difference is None or self.beta == 0.0 or not self.ambiguity_set.costly:
+            return best_of(self.from_bounds(above, below, p), size)
+        from bocu.robust.ambiguity.search import best_difference
+
+        weights = self.alpha, self.beta, self.difference
+        return Best(*best_difference(above, below, p, self.ambiguity_set, *weights, 0.0, size))
+
+    def _combine(self, value: Floats, slope: Floats) -> Floats:
+        # A zero weight drops its term: 0 times an infinite slope is not a number.
+        if self.beta == 0.0:
+            return self.alpha * value
+        return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        found = self._searched(payoffs, reference, tolerance)
+        return best_of(self(payoffs, reference), self._size(payoffs)) if found is None else found
+
+    def _size(self, payoffs: Floats) -> float:
+        """Magnitude of what values are made of: their rounding is a share of it."""
+        return (self.alpha + self.beta / (self.difference or 1.0)) * float(np.abs(payoffs).max())
+
+    def best_and_taken(
+        self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
+    ) -> tuple[float, float]:
+        """As of any objective, most decisions excluded by bounds where that is known to change no digit."""
+        found = None
+        if self.ambiguity_set.digits_by_row:
+            found = self._searched(payoffs if available is None else payoffs[available], reference, 0.0)
+        if found is None:
+            return super().best_and_taken(payoffs, reference, taken, available)
+        index = found.highest if available is None else int(available[found.highest])
+        # By four, as products of matrices take rows: a single one is summed up in another order than in a table.
+        best, value = self(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
+        if value > best and (available is None or taken in available):
+            best = value
+        return best, value
+
+    def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
+        """The best decision by bounds; None where no search is made."""
+        step = self.difference if self.beta > 0.0 else None
+        if self.ambiguity_set.costly:
+            from bocu.robust.ambiguity.search import best_difference, best_slice
+
+            ambiguity_set, alpha, beta, within = (
+                self.ambiguity_set,
+                self.alpha,
+                self.beta,
+                (tolerance, self._size(payoffs)),
+            )
+            if step is not None and ambiguity_set.epsilon == 0.0:
+                return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, *within))
+            if alpha > 0.0 and (step is None or step <= beta / alpha):
+                return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, *within))
+        return None
+
+
+@dataclass(frozen=True)
+class AtZero(Slice):
+    """WCS and MR: GEN at radius 0, whatever the radius of a round."""
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """Itself."""
+        return self
+
+    @property
+    def has_radius(self) -> bool:
+        return False
+
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """As that of GEN, but for the radius, which has no part."""
+        found = super().differential(payoffs, reference, wanted._replace(radius=False))
+        return replace(found, radius=np.zeros_like(found.value)) if wanted.radius else found
+
+
+@dataclass(frozen=True)
+class LeastSteepLine(SetObjective):
+    """RS at aspiration tau."""
+
+    ambiguity_set: AmbiguitySet
+    tau: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(checks.real("tau", self.tau)):
+            raise BocuError(f"tau is {self.tau}: it must be finite")
+
+    def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
+        """`k(tau)` and its derivatives."""
+        return derivatives.satisficing(self.ambiguity_set, payoffs, reference, self.tau, wanted)
+
+    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
+        return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
+
+    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
+        values = self._of_arrays(payoffs, reference)
+        if not np.isneginf(values).all():
+            return best_of(values)
+        # No decision meets the aspiration: the one that comes nearest to it.
+        return replace(best_of(payoffs @ reference), value=-np.inf, bound=-np.inf)

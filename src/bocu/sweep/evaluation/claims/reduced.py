@@ -1,0 +1,305 @@
+"""Reduced results: what claims, pages and maps of regions read of an experiment, in one small file.
+
+A row is what a word of checks stands for at one place (problem, objective, algorithm, and metric or prior), a column a
+seed: verdicts and paired intervals come out as from the cubes. Regret up to a round is kept at some shares of the
+rounds, in single precision; every other number is exact.
+"""
+
+import functools
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
+from bocu.core.io.provenance import collected, refuse_other_schema
+from bocu.core.plain import Plain
+from bocu.sweep.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
+from bocu.sweep.evaluation.claims.places import Known, Place
+from bocu.sweep.evaluation.opening import CUBE_DIMENSIONS
+from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
+from bocu.sweep.experiment.record import settings_of, trial_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+REDUCED = "reduced_version"
+"""Attribute of files of reduced results."""
+VERSION = 1
+SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
+"""Shares of the rounds up to which regret is kept."""
+_OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
+    ("final", "growth", "recommended", "hypervolume"),
+    ("payoff", "seconds"),
+    ("share", "sticks", "rejected"),
+)
+FINAL = ("final", "payoff", "seconds")
+"""Words that are summed over all rounds, or their mean: what files of many problems keep, to be small."""
+_LABELS = ("word", "problem", "objective", "algorithm", "metric", "prior")
+_OF_THE_PROBLEM = ("title", "payoff_units", "data_label")
+_SUMMARY = "summary"
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Reduced results of an experiment.
+
+    Attributes:
+        experiment: its name.
+        settings: those of the command line that say at which scale it was run.
+        trial: how much less that is than the experiment's file asks for; empty: no less.
+        problems: label -> numbers.
+    """
+
+    experiment: str
+    settings: Plain
+    trial: str
+    problems: Mapping[str, Numbers]
+
+
+def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
+    """Reduce the results of an experiment to one file.
+
+    Args:
+        folder: such as `results/NAME`; of a sweep that is not finished, what was gathered of it.
+        output: the file.
+        final: whether to keep the words of `FINAL` alone, and no regret up to a round.
+
+    Raises:
+        BocuError: there are no cubes, or one cannot be read.
+    """
+    files, described = cubes_in(folder), record_in(folder)
+    reduction = _Reduction(final)
+    for file in files:
+        with open_netcdf(file, decode_times=False) as cube, reading(file):
+            refuse_other_schema(file, cube.attrs)
+            reduction.add(cube)
+    write_netcdf(reduction.dataset(described), output)
+
+
+def cubes_in(folder: Path) -> list[Path]:
+    """Return the cubes of the problems of an experiment, else those of what exists of it.
+
+    Raises:
+        BocuError: there are none.
+    """
+    planned = record_in(folder).get("iterations_of")
+    for part in ("", PARTIAL.strip("/")):
+        found = {file.stem: file for file in (folder / part / "cubes").glob("*.nc") if file.stem != _SUMMARY}
+        labels = sorted(found) if planned is None else [label for label in planned if label in found]
+        if labels:
+            return [found[label] for label in labels]
+    raise BocuError(f"{folder}: no cubes in it; a folder such as {RESULTS}/NAME is wanted, after `snakemake partial`")
+
+
+def read_reduced(path: Path) -> Reduced:
+    """Read reduced results.
+
+    Raises:
+        BrokenFileError: the file is none of `reduce_results`, or of another version of it.
+    """
+    data = read_netcdf(path, sealed=True)
+    if data.attrs.get(REDUCED) != VERSION:
+        raise BrokenFileError(path, f"attribute '{REDUCED}': found {data.attrs.get(REDUCED)}; allowed: {VERSION}")
+    with reading(path):
+        table = _Table(data)
+        problems = {label: ReducedNumbers(label, json.loads(text), table) for label, text in table.about.items()}
+        trial = str(data.attrs.get("trial", ""))
+        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems)
+
+
+def is_reduced(data: "xr.Dataset") -> bool:
+    """Say whether a file of results holds reduced ones."""
+    return REDUCED in data.attrs
+
+
+def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
+    """Return numbers by problem.
+
+    Args:
+        path: reduced results, a cube, or the folder of an experiment, `results/NAME`.
+        files: cubes are open until these are closed.
+
+    Raises:
+        BocuError: there are none, or a file cannot be read.
+    """
+    found: dict[str, Numbers] = {}
+    for file in cubes_in(path) if path.is_dir() else [path]:
+        data = files.enter_context(open_netcdf(file, decode_times=False))
+        if is_reduced(data):
+            return dict(read_reduced(file).problems)
+        if missing := [dim for dim in (*CUBE_DIMENSIONS, "iteration") if dim not in data.dims]:
+            raise BocuError(f"{file}: no cube of a problem, and no reduced results: no dimension {', '.join(missing)}")
+        with reading(file):
+            refuse_other_schema(file, data.attrs)
+            numbers = CubeNumbers(data)
+        found[numbers.known.problem] = numbers
+    return found
+
+
+class ReducedNumbers(Numbers):
+    """The numbers of a problem among reduced results."""
+
+    def __init__(self, problem: str, about: Plain, table: "_Table") -> None:
+        self._table, self._kept, self._words = table, list(about["kept"]), about.get("words")
+        self.data_label = str(about["data_label"])
+        self.kept_rounds = {*self._kept, int(about["rounds"])}
+        known = Known(problem, **{key: about[key] for key in ("algorithms", "metrics", "rounds", "priors")})
+        super().__init__(known, about["variables"], about["swept"], about["finished"])
+
+    def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        stored = "final" if word in ("mean", "at") else word
+        if self._words is not None and stored not in self._words:
+            kept = ", ".join(self._words)
+            raise BocuError(
+                f"'{self.known.problem}' was reduced without '{word}', which the check asks for; kept: {kept}"
+            )
+        own = (stored, self.known.problem, place.objective, place.algorithm)
+        metric = place.metric if stored in _OF_A_METRIC else ""
+        row = self._table.rows.get((*own, metric, place.prior))
+        if row is None:
+            return np.empty(0, dtype=int), np.empty(0)
+        values = self._table.numbers[row]
+        if word == "at" and place.round != self.known.rounds:
+            if place.round not in self._kept:
+                kept = ", ".join(map(str, [*self._kept, self.known.rounds]))
+                raise BocuError(f"found round {place.round} of '{self.known.problem}'; kept in reduced results: {kept}")
+            values = self._table.until[self._table.curve_of[row], self._kept.index(place.round)]
+        return self._table.seeds, values / self.known.rounds if word == "mean" else values
+
+
+class _Table:
+    """The rows of all problems, in memory."""
+
+    def __init__(self, data: "xr.Dataset") -> None:
+        columns = [data[f"row_{label}"].values.astype(str).tolist() for label in _LABELS]
+        self.rows = {place: row for row, place in enumerate(zip(*columns, strict=True))}
+        self.numbers: np.ndarray = data["number"].values
+        self.until: np.ndarray = data["regret_until"].values
+        self.curve_of = {int(row): curve for curve, row in enumerate(data["curve_row"].values)}
+        self.seeds: np.ndarray = data["seed"].values
+        self.about = dict(zip(*(data[key].values.astype(str).tolist() for key in ("problem", "about")), strict=True))
+
+
+class _Reduction:
+    """What is gathered of cubes, one after another."""
+
+    def __init__(self, final: bool) -> None:
+        self.final = final
+        self.about: dict[str, str] = {}
+        self.rows: list[tuple[str, ...]] = []
+        self.samples: list[Sample] = []
+        self.curves: dict[int, list[Sample]] = {}
+        self.provenance: dict[str, set[str]] = defaultdict(set)
+        self.shared: Plain = {}
+
+    def add(self, cube: "xr.Dataset") -> None:
+        numbers = CubeNumbers(cube)
+        known = numbers.known
+        shares = () if self.final else SHARES
+        kept = sorted({max(1, round(share * known.rounds)) for share in shares} - {known.rounds})
+        told = asdict(known)
+        about = {key: told[key] for key in ("algorithms", "metrics", "rounds", "priors")}
+        about |= {"swept": numbers.swept, "finished": numbers.finished, "variables": sorted(numbers.variables)}
+        if self.final:
+            dropped = {VARIABLES[word] for word in VARIABLES} - {VARIABLES[word] for word in FINAL}
+            about |= {"words": list(FINAL), "variables": sorted(set(numbers.variables) - dropped)}
+        about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
+        self.about[known.problem] = canonical_json(about)
+        self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
+        for key, values in collected(cube.attrs).items():
+            self.provenance[key] |= set(values)
+        for word, place in _places(known):
+            if self.final and word not in FINAL:
+                continue
+            if VARIABLES[word] not in numbers.variables or not (sample := numbers.at(word, place)):
+                continue
+            if word == "final" and kept:
+                until = [
+                    numbers.at("at", Place(place.objective, place.algorithm, place.metric, "", round_))
+                    for round_ in kept
+                ]
+                self.curves[len(self.rows)] = until
+            self.rows.append((word, known.problem, place.objective, place.algorithm, place.metric, place.prior))
+            self.samples.append(sample)
+
+    def dataset(self, described: Plain) -> "xr.Dataset":
+        import xarray as xr
+
+        seeds = sorted({seed for sample in self.samples for seed in sample})
+        longest = max((len(curve) for curve in self.curves.values()), default=0)
+        until = np.full((len(self.curves), longest, len(seeds)), np.nan, dtype=np.float32)
+        for place, curve in enumerate(self.curves.values()):
+            until[place, : len(curve)] = [_spread(sample, seeds) for sample in curve]
+        columns = {
+            f"row_{label}": _told("row", [row[column] for row in self.rows], f"{label} of a row")
+            for column, label in enumerate(_LABELS)
+        }
+        stated = {key: described[key] for key in described if key not in ("data", "made_from")}
+        return xr.Dataset(
+            {
+                **columns,
+                "number": (
+                    ("row", "seed"),
+                    np.array([_spread(sample, seeds) for sample in self.samples]).reshape(-1, len(seeds)),
+                    {"long_name": "what the word stands for; not a number: nothing", "units": "those of the word"},
+                ),
+                "curve_row": _told("curve", list(self.curves), "row of the regret of all rounds"),
+                "regret_until": (
+                    ("curve", "kept", "seed"),
+                    until,
+                    {"long_name": "regret summed up to a kept round of the problem", "units": "payoff_units"},
+                ),
+                "about": _told("problem", list(self.about.values()), "what is known of the problem, JSON"),
+            },
+            {"problem": _told("problem", list(self.about), "problem"), "seed": _told("seed", seeds, "seed")},
+            {
+                REDUCED: VERSION,
+                **self.shared,
+                **{key: json.dumps(sorted(values)) for key, values in self.provenance.items()},
+                "title": str(described.get("title", "")),
+                "experiment_sha256": sha256(canonical_json(stated).encode()).hexdigest() if stated else "",
+                "settings": canonical_json(settings_of(described)),
+                "trial": trial_of(described),
+            },
+        )
+
+
+def record_in(folder: Path) -> Plain:
+    """Return the record of the experiment in a folder, such as `results/NAME`; empty: there is none.
+
+    Raises:
+        BrokenFileError: it cannot be read.
+    """
+    file = folder / Path(ResultPaths("").record).name
+    try:
+        found: Plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except ValueError as error:
+        raise BrokenFileError(file, f"not readable as the record of an experiment ({error})") from None
+    if not isinstance(found, dict):
+        raise BrokenFileError(file, "no record of an experiment")
+    return found
+
+
+def _places(known: Known) -> Iterator[tuple[str, Place]]:
+    for algorithm, objectives in known.algorithms.items():
+        for objective in objectives:
+            run = functools.partial(Place, objective, algorithm)
+            yield from ((word, run(metric)) for metric in known.metrics for word in _OF_A_METRIC)
+            yield from ((word, run("")) for word in _OF_RUNS)
+            yield from ((word, run("", prior)) for prior in known.priors or () for word in _OF_A_PRIOR)
+
+
+def _spread(sample: Sample, seeds: Sequence[int]) -> list[float]:
+    return [sample.get(seed, np.nan) for seed in seeds]
+
+
+def _told(dim: str, values: Sequence[Any], long_name: str) -> tuple[str, np.ndarray, dict[str, str]]:
+    return dim, np.asarray(values), {"long_name": long_name, "units": "1"}

@@ -1,0 +1,334 @@
+"""Verdicts: whether a claim holds of the numbers, fails, leans to a side, or is open.
+
+A comparison is taken seed by seed by the bootstrap-t of `paired_means`, turned as Fieller turns Student's for a ratio,
+with Clopper and Pearson's interval for what is 0 or 1. Tests that belong together are one claim with one p value: of
+`all` the largest p value for it and, against it, the least, corrected by Bonferroni; of `any` the other way round; of
+`atleast` in between (Benjamini and Heller 2008). The claims of a family that were run, over as many seeds that they can
+lean to a side, are then corrected by Holm. What
+follows from a claim that holds, holds, and a claim from which one follows that fails, fails: this costs no correction,
+for where the former verdict is right the latter is.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import nan, sqrt
+
+import numpy as np
+
+from bocu.core.errors import BocuError
+from bocu.sweep.evaluation.claims.expressions import (
+    Group,
+    Leaf,
+    Negated,
+    Node,
+    implies,
+    leaves,
+    problem_of_measure,
+    problems_of,
+    thresholds,
+    with_threshold,
+)
+from bocu.sweep.evaluation.claims.findings import NOTHING, Finding, finding_of
+from bocu.sweep.evaluation.claims.model import Claim
+from bocu.sweep.evaluation.claims.numbers import Numbers, Source, as_numbers
+from bocu.sweep.evaluation.claims.places import Place, place_of
+from bocu.sweep.evaluation.standings import VERDICT_SEEDS
+from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, holm
+
+HOLDS, FAILS, LEANS_FOR, LEANS_AGAINST, OPEN = "holds", "fails", "leans for", "leans against", "open"
+NOT_COMPARABLE, STAND_IN, NOT_RUN = "not comparable", "on stand-in data", "not run"
+OUTCOMES = (HOLDS, FAILS, LEANS_FOR, LEANS_AGAINST, OPEN, NOT_COMPARABLE, STAND_IN, NOT_RUN)
+POWER = 0.8
+MOST_SEEDS = 10_000
+"""Seeds beyond which nobody is told how many a verdict would take."""
+THRESHOLDS = 8.0
+"""Factor by which other thresholds are looked for on both sides of the stated one."""
+_HALVINGS = 10
+UNCHECKED = "nothing in a cube can tell"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a claim.
+
+    Attributes:
+        outcome: one of `OUTCOMES`.
+        reason: why it is no verdict or what it follows from, and problems without a cube, which are without evidence.
+        p_value: of the side with more evidence, after Holm's correction; not a number where there was none.
+        corrected: number of claims that were corrected together.
+        findings: what the numbers say of each comparison.
+        for_it, against_it: p values before the correction.
+        rests_on: the least paired seeds of a comparison that the evidence needs.
+        seconds: processor time of one seed of all runs that it compares; not a number where it was not kept.
+        seeds_wanted: seeds that would settle it with a power of 80 %, were means and spreads what they seem; 0:
+            `MOST_SEEDS` would not do; None: it is settled, or too few seeds tell of means and spreads.
+        threshold: of a check with one, the farthest at which it holds by itself; 0: none within a factor of
+            `THRESHOLDS`.
+    """
+
+    outcome: str
+    reason: str = ""
+    p_value: float = nan
+    corrected: int = 0
+    findings: tuple[Finding, ...] = ()
+    for_it: float = 1.0
+    against_it: float = 1.0
+    rests_on: int = 0
+    seconds: float = nan
+    seeds_wanted: int | None = None
+    threshold: float | None = None
+
+    @property
+    def most(self) -> int:
+        """The largest number of seeds that a comparison rests on."""
+        return max((finding.value.count for finding in self.findings), default=0)
+
+    @property
+    def raw_p_value(self) -> float:
+        """That of the side with more evidence, before the correction; not a number where nothing was run."""
+        return min(self.for_it, self.against_it) if self.findings else nan
+
+    @property
+    def hours_wanted(self) -> float:
+        """Core hours of the seeds wanted."""
+        return (self.seeds_wanted or nan) * self.seconds / 3600
+
+    @property
+    def seeds(self) -> int:
+        """The least number of seeds that a comparison rests on, of those that rest on any."""
+        return min((finding.value.count for finding in self.findings if finding.value.count), default=0)
+
+
+def verdict(claim: Claim, cube: Source, names: Mapping[str, str] | None = None) -> Verdict:
+    """Return the verdict on one claim by itself, from the cube of one problem, whatever that is called.
+
+    Args:
+        claim: the claim; its check is about one problem.
+        cube: the cube, or its numbers.
+        names: what labels of algorithms, objectives and metrics of the check are called in this cube, where they have
+            another name, such as those of a sweep.
+
+    Raises:
+        BocuError: the cube does not have what the check asks for, or the check is about several problems.
+    """
+    problems = [] if claim.check is None else problems_of(claim.node)
+    if len(problems) > 1:
+        raise BocuError(f"{claim.id}: found a check about {', '.join(problems)}; allowed: one about one problem")
+    with ExitStack() as files:
+        numbers = as_numbers(cube, files).named(names or {})
+        return corrected([claim], [_judged(claim, lambda problem: numbers)])[0]
+
+
+def verdicts(claims: Sequence[Claim], cube_of: "Callable[[str, str], Source | None]") -> list[Verdict]:
+    """Return the verdicts on claims, corrected within their families.
+
+    Args:
+        claims: the claims, each family whole.
+        cube_of: experiment and problem -> its cube, or its numbers; None where there is none.
+    """
+    with ExitStack() as files:
+        known: dict[tuple[str, str], Numbers] = {}
+
+        def numbers_of(experiment: str, problem: str) -> Numbers:
+            if (experiment, problem) not in known:
+                cube = cube_of(experiment, problem)
+                if cube is None:
+                    raise _NoCube(problem, experiment)
+                known[experiment, problem] = as_numbers(cube, files)
+            return known[experiment, problem]
+
+        found = []
+        for claim in claims:
+            try:
+                found.append(_judged(claim, functools.partial(numbers_of, claim.experiment)))
+            except BocuError as error:
+                found.append(Verdict(NOT_RUN, str(error)))
+    return corrected(claims, found)
+
+
+class _NoCube(BocuError):
+    """There are no results of a problem."""
+
+    def __init__(self, problem: str, experiment: str) -> None:
+        self.problem = problem
+        super().__init__(f"there is no cube of '{problem}' of {experiment}")
+
+
+def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:
+    """Return evidence and findings of a claim; its outcome takes its family."""
+    if claim.check is None:
+        return Verdict(NOT_RUN, UNCHECKED)
+    findings, missing = [], []
+    spent: dict[tuple[str, str, str], float] = {}
+    stand_ins: dict[str, None] = {}
+    for leaf in leaves(claim.node):
+        try:
+            findings.append(finding_of(leaf, numbers_of))
+            for measure in leaf.comparison.measures:
+                numbers = numbers_of(problem_of_measure(measure, leaf.scope))
+                place = place_of(measure, leaf.scope, numbers.known)
+                spent[numbers.known.problem, place.objective, place.algorithm] = _seconds(numbers, place)
+                stand_ins |= dict.fromkeys(filter(None, [numbers.data_label]))
+        except _NoCube as error:
+            findings.append(Finding(str(leaf.comparison), leaf.scope, NOTHING, 0.0, 1.0, 1.0))
+            missing.append(error)
+    if not any(finding.value.count for finding in findings):
+        return Verdict(NOT_RUN, str(missing[0]) if missing else "none of its runs is finished")
+    for_it, against_it = _evidence(claim.node, findings)
+    rests_on = max(
+        count
+        for count in {finding.value.count for finding in findings}
+        if _evidence(claim.node, [_without(finding, finding.value.count < count) for finding in findings])
+        == (for_it, against_it)
+    )
+    absent = ", ".join(dict.fromkeys(error.problem for error in missing))
+    told = [f"no cube of {absent}"] if absent else []
+    apart = claim.not_comparable or claim.stand_in or "; ".join(stand_ins)
+    few = max(finding.value.count for finding in findings) < LEAST_SEEDS
+    farthest = None if missing or few else _farthest(claim.node, numbers_of)
+    outcome = NOT_COMPARABLE if claim.not_comparable else STAND_IN if apart else OPEN
+    return Verdict(
+        outcome, "; ".join([*filter(None, [apart]), *told]), nan, 0, tuple(findings), for_it, against_it, rests_on,
+        sum(spent.values()), threshold=farthest,
+    )  # fmt: skip
+
+
+def _farthest(node: Node, numbers_of: Callable[[str], Numbers]) -> float | None:
+    """Return the largest threshold (of `<`: the least) with which a test holds by itself; None: it has not one."""
+    stated = thresholds(node)
+    if len(stated) != 1:
+        return None
+    ((relation, number),) = stated
+
+    def holds(threshold: float) -> bool:
+        asked = with_threshold(node, threshold)
+        return _evidence(asked, [finding_of(leaf, numbers_of, 0) for leaf in leaves(asked)])[0] < 1 - CONFIDENCE
+
+    near, far = (number / THRESHOLDS, number * THRESHOLDS)[:: 1 if relation == ">" else -1]
+    if not holds(near):
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = sqrt(near * far)
+        near, far = (middle, far) if holds(middle) else (near, middle)
+    return near
+
+
+def _seconds(numbers: Numbers, place: Place) -> float:
+    """Return the time that one seed of some runs took; not a number where it was not kept."""
+    try:
+        times = numbers.at("seconds", Place(place.objective, place.algorithm, ""))
+    except BocuError:
+        return nan
+    return float(np.mean(list(times.values()))) * numbers.known.rounds if times else nan
+
+
+def _without(finding: Finding, dropped: bool) -> Finding:
+    return replace(finding, for_it=1.0, against_it=1.0) if dropped else finding
+
+
+def corrected(claims: Sequence[Claim], judged: Sequence[Verdict]) -> list[Verdict]:
+    """Settle outcomes by Holm's correction within each family, and by what follows from what."""
+    found = list(judged)
+    for family in dict.fromkeys(claim.corrected_with for claim in claims):
+        members = [place for place, claim in enumerate(claims) if claim.corrected_with == family]
+        places = [place for place in members if judged[place].outcome == OPEN]
+        for place in places:
+            found[place] = decided(judged[place], nan, 0, "")
+        places = [place for place in places if judged[place].most >= LEAST_SEEDS]
+        p_values = holm([judged[place].raw_p_value for place in places])
+        for place, p in zip(places, p_values, strict=True):
+            found[place] = decided(judged[place], p, len(places), f"Holm's correction for {len(places)} claims")
+        for strong, weak in ((FAILS, HOLDS), (LEANS_AGAINST, LEANS_FOR)):
+            _follow(claims, found, places, strong, weak)
+        for place in places:
+            least = min(finding.value.count for finding in found[place].findings)
+            if found[place].outcome not in (HOLDS, FAILS) and least >= LEAST_SEEDS:
+                wanted = _seeds_wanted(claims[place].node, found[place])
+                found[place] = replace(found[place], seeds_wanted=wanted)
+    return found
+
+
+def _follow(claims: Sequence[Claim], found: list[Verdict], places: Sequence[int], against: str, for_it: str) -> None:
+    """Settle what follows among the claims of a family: from what fails, or leans against, and from what holds."""
+    decided = {place: found[place] for place in places if found[place].outcome in (against, for_it)}
+    left = [place for place in places if found[place].outcome not in (HOLDS, FAILS) and place not in decided]
+    for open_ in left:
+        for place, own in decided.items():
+            if claims[place].experiment != claims[open_].experiment:
+                continue
+            ends = (open_, place) if own.outcome == against else (place, open_)
+            if implies(*(claims[end].node for end in ends)):
+                told = f"follows from '{claims[place].id}', which {own.outcome}"
+                found[open_] = replace(found[open_], outcome=own.outcome, reason=told, p_value=own.p_value)
+                break
+
+
+def decided(own: Verdict, p_value: float, corrected: int, correction: str) -> Verdict:
+    """Return a claim's verdict by its p value after a correction, told in words."""
+    towards, level = own.for_it < own.against_it, 1 - CONFIDENCE
+    own = replace(own, p_value=p_value, corrected=corrected)
+    if p_value < level and own.rests_on >= VERDICT_SEEDS:
+        return replace(own, outcome=HOLDS if towards else FAILS)
+    if own.raw_p_value < level:
+        why = f"{own.rests_on} paired seeds, a verdict takes {VERDICT_SEEDS}"
+        if p_value >= level:
+            why = f"by an uncorrected interval, not after {correction}"
+        leaning = LEANS_FOR if towards else LEANS_AGAINST
+        return replace(own, outcome=leaning, reason="; ".join(filter(None, (own.reason, why))))
+    if own.reason:
+        return replace(own, outcome=OPEN)
+    fewest = min(finding.value.count for finding in own.findings)
+    if fewest < LEAST_SEEDS:
+        return replace(own, outcome=OPEN, reason=f"too few seeds: {fewest} paired, a claim leans from {LEAST_SEEDS} on")
+    several = len(own.findings) > 1
+    why = "not told apart in every part" if several else "the interval holds the boundary"
+    return replace(own, outcome=OPEN, reason=why)
+
+
+def _seeds_wanted(node: Node, own: Verdict) -> int:
+    """Return with how many seeds each part would be clear of its boundary with a power of 80 %, after Bonferroni."""
+    from scipy.stats import norm
+
+    def enough(seeds: int) -> bool:
+        expected = []
+        for finding in own.findings:
+            p = min(1.0, float(2 * norm.sf(abs(finding.effect) * sqrt(seeds) - norm.ppf(POWER))))
+            for_it, against_it = (p, 1.0) if finding.effect > 0 else (1.0, p)
+            expected.append(replace(finding, for_it=for_it, against_it=against_it))
+        return min(_evidence(node, expected)) * own.corrected < 1 - CONFIDENCE
+
+    low, high = VERDICT_SEEDS - 1, MOST_SEEDS
+    if not enough(high):
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _evidence(node: Node, findings: Sequence[Finding]) -> tuple[float, float]:
+    """Return the p values for and against a test; findings are those of its comparisons, in their order."""
+    return _of_node(node, iter(findings))
+
+
+def _of_node(node: Node, findings: Iterator[Finding]) -> tuple[float, float]:
+    if isinstance(node, Leaf):
+        found = next(findings)
+        return found.for_it, found.against_it
+    if isinstance(node, Negated):
+        for_it, against_it = _of_node(node.node, findings)
+        return against_it, for_it
+    assert isinstance(node, Group)
+    both = [_of_node(inner, findings) for inner in node.nodes]
+    missed = len(both) - node.wanted + 1  # as many have to fail for all of it to fail
+    return (
+        _partly([for_it for for_it, _ in both], node.wanted),
+        _partly([against_it for _, against_it in both], missed),
+    )
+
+
+def _partly(p_values: Sequence[float], wanted: int) -> float:
+    """Return the p value that at least so many of several hold, however they depend on each other."""
+    return min(1.0, (len(p_values) - wanted + 1) * sorted(p_values)[wanted - 1])

@@ -1,0 +1,143 @@
+"""Curves over the rounds: regret and payoffs as they are drawn, mean and standard error over seeds."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bocu.sweep.evaluation.statistics import mean_and_error
+
+Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
+POINTS = 500
+"""Rounds of a curve that are kept for drawing: in a panel they lie closer than lines are wide."""
+TRACED = 200
+"""At most so many rounds are kept of the curve of a single seed."""
+TRACES: tuple[Kind, ...] = ("cumulative", "simple")
+"""What is kept seed by seed; averages are totals by rounds."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The curves of one branch seed by seed.
+
+    Attributes:
+        rounds: shape (points,).
+        values: single precision, shape (seeds, points).
+        seeds: shape (seeds,).
+    """
+
+    rounds: np.ndarray
+    values: np.ndarray
+    seeds: np.ndarray
+
+
+@dataclass(frozen=True)
+class MeanCurve:
+    """One branch's curve.
+
+    Attributes:
+        rounds, mean, error: of shape (points,); the error is one standard error of the mean.
+        seeds: seeds behind it.
+    """
+
+    rounds: np.ndarray
+    mean: np.ndarray
+    error: np.ndarray
+    seeds: int
+
+
+def mean_curve(
+    iterations: np.ndarray, found: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
+) -> MeanCurve:
+    """Return the curve of seeds: arguments as of `accumulate`."""
+    rounds, values = accumulate(iterations, found, kind, smooth, from_initial)
+    return MeanCurve(rounds, *mean_and_error(values), len(found))
+
+
+def accumulate(
+    iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Turn instantaneous regret, or payoffs, into what is drawn.
+
+    Args:
+        iterations: rounds, shape (iterations,); those below 1 belong to the initial design and are left out.
+        regret: instantaneous or recommended regret, or payoffs, shape (seeds, iterations).
+        kind: what to make of it.
+        smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
+        from_initial: keep the initial design and count evaluations, the first of which is its first point.
+
+    Returns:
+        Rounds, or evaluations, (points,) and values (seeds, points).
+    """
+    if from_initial:
+        rounds = iterations - iterations[0] + 1
+    else:
+        rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
+    if kind in ("instantaneous", "recommended"):
+        if smooth == 1:
+            return rounds, regret
+        starts = np.arange(0, len(rounds), smooth)
+        sizes = np.diff(np.append(starts, len(rounds)))
+        return rounds[starts + sizes - 1], np.add.reduceat(regret, starts, axis=1) / sizes
+    if kind == "simple":
+        return rounds, np.minimum.accumulate(regret, axis=1)
+    total = regret.cumsum(axis=1)
+    return rounds, total / np.arange(1, len(rounds) + 1) if kind == "average" else total
+
+
+def kept_rounds(iterations: np.ndarray) -> np.ndarray:
+    """Return the places of the rounds that are kept of curves: all of them, or some `POINTS` that draw the same.
+
+    They are spread evenly for axes of rounds, and lie closer at the beginning for logarithmic ones, of rounds and of
+    evaluations.
+    """
+    count, initial = len(iterations), int((iterations < 1).sum())
+    if count <= POINTS:
+        return np.arange(count)
+    early = [start - 1 + np.geomspace(1, count - start, POINTS // 4) for start in (0, initial)]
+    return np.unique(np.concatenate([np.linspace(0, count - 1, POINTS), *early]).round().astype(int))
+
+
+def traced_rounds(iterations: np.ndarray) -> np.ndarray:
+    """Return the places of the rounds that are kept of the curve of each seed, all from round 1 on: `TRACED`, or all.
+
+    Evenly spread, with a few more at the beginning for logarithmic axes.
+    """
+    initial = int((iterations < 1).sum())
+    count = len(iterations) - initial
+    if count <= TRACED:
+        return initial + np.arange(count)
+    early = np.geomspace(1, count, TRACED // 5) - 1
+    evenly = np.linspace(0, count - 1, TRACED - len(early))
+    return initial + np.unique(np.concatenate([evenly, early]).round().astype(int))
+
+
+def scored_throughout(iterations: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Say of which seeds every round from 1 on has a number, shape (seeds,), of values (seeds, iterations)."""
+    whole: np.ndarray = ~np.isnan(values[:, iterations >= 1]).any(axis=1)
+    return whole
+
+
+def seconds_of_a_round(iterations: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return the mean time of a round, shape (seeds,).
+
+    Args:
+        iterations: rounds, shape (iterations,); those below 1, the initial design, choose nothing and are left out.
+        seconds: shape (seeds, iterations).
+    """
+    mean: np.ndarray = seconds[:, iterations >= 1].mean(axis=1)
+    return mean
+
+
+def medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the last round and the median of every group of rounds, shapes (groups,) and (seeds, groups).
+
+    Args:
+        iterations: rounds, shape (iterations,); those below 1 are left out.
+        seconds: shape (seeds, iterations).
+        group: rounds in a group; the last may have fewer.
+    """
+    played = iterations >= 1
+    parts = [slice(start, start + group) for start in range(0, int(played.sum()), group)]
+    rounds = np.array([iterations[played][part][-1] for part in parts])
+    return rounds, np.stack([np.median(seconds[:, played][:, part], axis=1) for part in parts], axis=1)

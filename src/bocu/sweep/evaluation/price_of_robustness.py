@@ -1,0 +1,107 @@
+"""The price of robustness, and what it buys: a property of a problem and an ambiguity set, whatever was run.
+
+With x_so the decision of the best expectation under the reference, x_r that of the best worst case over the set of
+radius r: the price is `E f(x_so) - E f(x_r)`; it buys `v_r(x_r) - v_r(x_so)`, v_r the worst expectation over the set.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bocu.core.domains import FiniteDomain
+from bocu.core.protocols import SCALARISED
+from bocu.core.rounds import Situation
+from bocu.core.ties import first_best
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.sweep.evaluation.discretised import is_continuous, on_cells
+from bocu.sweep.evaluation.metrics import (
+    ExpectedPayoff,
+    ExpectedPayoffParameters,
+    Metric,
+    ObjectiveMetric,
+    ObjectiveMetricParameters,
+)
+
+if TYPE_CHECKING:
+    from bocu.problems.base import Realisation
+
+_ROUNDING = 1e-9
+"""Of searches, relative to 1 + |value|."""
+
+
+@dataclass(frozen=True)
+class PricesAtRadii:
+    """What decisions are worth at radii, each of shape (radii,).
+
+    Attributes:
+        expected: of the robust decision, in expectation.
+        worst: of the robust decision, at the worst of the set.
+        plain_expected: of the decision of the best expectation, likewise.
+        plain_worst: likewise.
+    """
+
+    expected: np.ndarray
+    worst: np.ndarray
+    plain_expected: np.ndarray
+    plain_worst: np.ndarray
+
+    @property
+    def price(self) -> np.ndarray:
+        """What the robust decision costs in expectation."""
+        return self.plain_expected - self.expected
+
+    @property
+    def bought(self) -> np.ndarray:
+        """What it gains at the worst of the set."""
+        return self.worst - self.plain_worst
+
+
+def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[float]) -> PricesAtRadii:
+    """Work out price and gain at every radius, in the first round's reference.
+
+    Args:
+        realisation: a problem of one output; continuous contexts are discretised.
+        stated: the ambiguity set, whose own radius does not matter.
+        radii: the radii.
+    """
+    unknown = np.empty(0)
+    known = is_continuous(realisation)
+    first = Situation(1, unknown if known else realisation.reference(1), unknown if known else realisation.truth(1), 0)
+    shown, (situation,) = on_cells(realisation, [first])
+    plain = ExpectedPayoff(ExpectedPayoffParameters())
+    best = _best_payoffs(shown, situation, plain)
+    expected, worst, plain_worst = [], [], []
+    for radius in radii:
+        robust = ObjectiveMetricParameters(
+            objective={
+                "class": "bocu.robust.objectives.stated:DistributionallyRobust",
+                "parameters": {"set": {**stated.model_dump(mode="json"), "radius": radius}},
+            }
+        )
+        metric = ObjectiveMetric(robust)
+        found = _best_payoffs(shown, situation, metric)
+        # A search may end no higher than another one: then robustness changes nothing.
+        values = metric.values(np.stack([found, best]), situation)
+        same = values[1] >= values[0] - _ROUNDING * (1.0 + abs(values[1]))
+        chosen = best if same else found
+        expected.append(float(plain.values(chosen[None], situation)[0]))
+        worst.append(float(values[1] if same else values[0]))
+        plain_worst.append(float(values[1]))
+    plain_expected = np.full(len(expected), float(plain.values(best[None], situation)[0]))
+    return PricesAtRadii(np.array(expected), np.array(worst), plain_expected, np.array(plain_worst))
+
+
+def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) -> np.ndarray:
+    """Return the payoffs (contexts,) of the best decision under a metric."""
+    metric.meet(shown)
+    if isinstance(shown.description.decisions, FiniteDomain) and shown.description.protocol not in SCALARISED:
+        payoffs = shown.payoffs(1)
+        available = shown.available(1)
+        rows = np.arange(len(payoffs)) if available is None else available
+        chosen: np.ndarray = payoffs[rows[first_best(metric.values(payoffs, situation)[rows])]]
+        return chosen
+    _, decisions = metric.best(shown, [situation])
+    table: np.ndarray = shown.table(decisions)[0, :, 0]
+    return table

@@ -1,0 +1,137 @@
+"""Scoring scalarised payoffs over a grid of contexts: regret of the DRMOBO paper (Eq. 11), under any metric.
+
+The value of a decision x in a round with weights s is v(s'f(x)), v what the metric makes of payoffs over contexts, s =
+1 where there is one output. Regret is against the largest value that a search finds, or that of the decision itself
+where it is larger, and therefore never negative. Finite decisions are all valued.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from bocu.core.domains import FiniteDomain
+from bocu.problems.scalarised_optimum import FiniteSearch, PayoffTables, Pool, ScalarisedSearch, scalarise
+
+if TYPE_CHECKING:
+    from bocu.core.rounds import Situation
+    from bocu.problems.base import Realisation
+    from bocu.sweep.evaluation.robust_front import Front, RunFront
+
+
+class Valuing(Protocol):
+    """What is asked of a metric: `bocu.sweep.evaluation.metrics.Metric` has it."""
+
+    def values(self, payoffs: np.ndarray, situation: "Situation") -> np.ndarray:
+        """Return the value of payoffs (rows, contexts), shape (rows,)."""
+
+    def same(self, situation: "Situation", other: "Situation") -> bool:
+        """Say whether equal payoffs have equal values in both situations."""
+
+
+@dataclass
+class _Searched:
+    """What was found for rounds that a metric values alike."""
+
+    table: PayoffTables
+    situation: "Situation"
+    search: ScalarisedSearch
+    pool: Pool
+    front: "Front | None" = None
+
+
+class ScalarisedScores:
+    """Regret and value under one metric; what was searched for is kept from seed to seed.
+
+    Args:
+        metric: values payoffs over the contexts.
+    """
+
+    def __init__(self, metric: Valuing) -> None:
+        self._metric = metric
+        self._searched: list[_Searched] = []
+
+    def score(
+        self,
+        realisation: "Realisation",
+        situations: Sequence["Situation"],
+        decisions: np.ndarray,
+        optima: Mapping[int, float] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Score the decisions of one seed, shape (rows, Dx): regret and value, both (rows,), see `Metric.score`.
+
+        Args:
+            realisation: the problem as the seed met it.
+            situations: what stood before each row.
+            decisions: shape (rows, Dx).
+            optima: the largest value of rounds for which it is known, where there is one output.
+        """
+        outputs = realisation.description.outputs
+        weights = np.array([np.ones(1) if s.weights is None else s.weights for s in situations]).reshape(-1, outputs)
+        payoffs = realisation.table(decisions)
+        regret, value = np.empty(len(decisions)), np.empty(len(decisions))
+        for rows in self._alike(situations):
+            situation = situations[rows[0]]
+            value[rows] = self._metric.values(scalarise(payoffs[rows], weights[rows]), situation)
+            known = [optima[situations[row].t] for row in rows if situations[row].t in optima] if optima else []
+            if len(known) == len(rows):
+                best = np.array(known)
+            else:
+                searched = self._searching(realisation, situation)
+                # Rounds share their weights where there is one output: one search serves all.
+                distinct, where = np.unique(weights[rows], axis=0, return_inverse=True)
+                best = searched.search.best(searched.pool, distinct).values[where]
+            # Nothing is subtracted elsewhere: both may be -inf, where no decision meets an aspiration.
+            regret[rows] = np.subtract(best, value[rows], out=np.zeros(len(rows)), where=best > value[rows])
+        return regret, value
+
+    def best(self, realisation: "Realisation", situations: Sequence["Situation"]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest value of one output in each situation, shape (rows,), and where it is, (rows, Dx)."""
+        values = np.empty(len(situations))
+        decisions = np.empty((len(situations), realisation.description.decisions.dimension))
+        for rows in self._alike(situations):
+            searched = self._searching(realisation, situations[rows[0]])
+            found = searched.search.best(searched.pool, np.ones((1, 1)))
+            values[rows], decisions[rows] = found.values[0], found.decisions[0]
+        return values, decisions
+
+    def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> "RunFront":
+        """Return `Metric.front` of decisions, shape (rows, Dx), by what counts in the first situation."""
+        from bocu.sweep.evaluation.robust_front import front_of_pool, front_of_run
+
+        searched = self._searching(realisation, situations[0])
+        if searched.front is None:
+            searched.front = front_of_pool(searched.search, searched.pool)
+        return front_of_run(decisions, realisation.table(decisions), searched.front, searched.pool.values)
+
+    def _alike(self, situations: Sequence["Situation"]) -> list[list[int]]:
+        """Gather the rows that the metric values alike."""
+        groups: list[list[int]] = []
+        for row, situation in enumerate(situations):
+            for group in groups:
+                if self._metric.same(situation, situations[group[0]]):
+                    group.append(row)
+                    break
+            else:
+                groups.append([row])
+        return groups
+
+    def _searching(self, realisation: "Realisation", situation: "Situation") -> _Searched:
+        table = realisation.table
+        for known in self._searched:
+            if known.table == table and self._metric.same(situation, known.situation):
+                return known
+        search = next((known.search for known in self._searched if known.table == table), None)
+        if search is None:
+            decisions, outputs = realisation.description.decisions, realisation.description.outputs
+            if isinstance(decisions, FiniteDomain):
+                search = FiniteSearch(table, decisions.points, outputs)
+            else:
+                search = ScalarisedSearch(table, decisions.dimension, outputs)
+        pool = search.pool(self._in(situation))
+        self._searched.append(_Searched(table, situation, search, pool))
+        return self._searched[-1]
+
+    def _in(self, situation: "Situation") -> Callable[[np.ndarray], np.ndarray]:
+        return lambda payoffs: self._metric.values(payoffs, situation)

@@ -1,0 +1,367 @@
+"""What a file of Python code defines, statement by statement: what code fingerprints are made from.
+
+Comments, docstrings and layout are not seen, nor what changes no number: descriptions of pydantic fields, a class's
+`about`, and its methods that are `planning_only`. Names of imported modules are no part of a statement's hash, so that
+a definition may move.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from bocu.sweep.experiment.fingerprints.syntax import (
+    Import,
+    bound_names,
+    dotted_name,
+    imports_of,
+    is_for_main_programs,
+    is_for_type_checkers,
+    is_plain_target,
+    is_string,
+    is_text,
+    local_names,
+    names_in,
+    table_of,
+    words,
+)
+
+# Of a field: told to users, without effect on what the field takes.
+_TOLD = frozenset({"description", "title", "examples"})
+_FIELD = ("pydantic", "Field")
+_ABOUT, _ABOUT_CLASS = "about", "About"
+_PLANNING_ONLY = "planning_only"  # decorates methods that no run calls
+_BY_TEXT = words("globals eval exec")  # find what no name leads to; so may `__name__` in a function
+CHANGERS = words(  # methods that change what they are called on
+    "add append appendleft clear discard extend insert pop popitem popleft register remove reverse setdefault "
+    "sort update"
+)
+_BLIND = words(  # decorators that look at no annotation
+    "abstractmethod cache cached_property classmethod compiled contextmanager lru_cache model_validator njit overload "
+    "override property setter staticmethod wraps"
+)
+_LOADERS = words("import_module load")  # of modules and "module:Name" by their text
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+class Statement(NamedTuple):
+    """A statement of a module that binds names, or does something when the module is imported.
+
+    Attributes:
+        names: what it binds at the level of the module.
+        digest: hash of its code.
+        uses: names that it takes from outside of itself, with the attributes asked for: "numpy.linalg.norm", "helper".
+        imports: what it imports itself, in order.
+        calls: what it calls when the module is imported, as `uses`.
+        bases: base classes, as `uses`.
+        acts: it is neither a definition nor an assignment to names.
+        changes: it changes what a module-level name holds, whenever it runs.
+        by_text: it finds names by their text.
+        hooks: a class that has a say in what its subclasses do when they are made.
+        is_assignment: it assigns.
+    """
+
+    names: tuple[str, ...]
+    digest: str
+    uses: tuple[str, ...]
+    imports: tuple[Import, ...]
+    calls: tuple[str, ...]
+    bases: tuple[str, ...]
+    acts: bool
+    changes: bool
+    by_text: bool
+    hooks: bool
+    is_assignment: bool
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of Python code.
+
+    Attributes:
+        statements: all of them but imports, in order.
+        imports: imports at the level of the module, in order.
+        typing_imports: those that only type checkers see.
+        tables: dictionaries of texts, by the index of their statement: what a package that loads lazily looks up.
+    """
+
+    statements: tuple[Statement, ...]
+    imports: tuple[Import, ...]
+    typing_imports: tuple[Import, ...]
+    tables: dict[int, dict[str, str]]
+
+
+def read_source(text: bytes, file: str) -> SourceFile:
+    """Take a file apart.
+
+    Args:
+        text: its content.
+        file: its name, for errors.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    tree = ast.parse(text, filename=file)
+    imports: list[Import] = []
+    typing_imports: list[Import] = []
+    kept: list[ast.stmt] = []
+    waiting = tree.body[::-1]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports.extend(imports_of(node))
+        elif isinstance(node, ast.If) and is_for_type_checkers(node.test):
+            typing_imports.extend(
+                found
+                for child in node.body
+                if isinstance(child, ast.Import | ast.ImportFrom)
+                for found in imports_of(child)
+            )
+            waiting.extend(node.orelse[::-1])
+        elif not is_text(node):
+            kept.append(node)
+    fields = {found.name for found in imports if (found.module, found.attribute) == _FIELD}
+    fields |= {f"{found.name}.Field" for found in imports if (found.module, found.attribute) == ("pydantic", "")}
+    readers = [_Reader(node, fields) for node in kept]
+    outside = {found.name for found in imports}.union(*(reader.names for reader in readers))
+    tables = {index: table for index, node in enumerate(kept) if (table := table_of(node))}
+    statements = tuple(reader.statement(outside) for reader in readers)
+    return SourceFile(statements, tuple(imports), tuple(typing_imports), tables)
+
+
+class _Reader:
+    """Reads one statement of a module: its hash, and what it uses, in one walk."""
+
+    def __init__(self, node: ast.stmt, fields: Iterable[str]) -> None:
+        self.node = node
+        self.names = tuple(bound_names(node))
+        self._fields = frozenset(fields)
+        self._text: list[str] = []
+        self._uses: set[str] = set()
+        self._calls: set[str] = set()
+        self._imports: list[Import] = []
+        self._changed: set[str] = set()
+        self._by_text = self._sets_globals = self._in_class = False
+        self._scopes: list[frozenset[str]] = []
+        self._annotations: list[bool] = [True]  # of each function around: whether nothing looks at its annotations
+        self._later = 0  # above 0 in code that does not run when the module is imported
+        self._noted = 0  # above 0 in annotations that nothing looks at
+        self._write(node)
+
+    def statement(self, outside: set[str]) -> Statement:
+        """Return what was found; `outside` are the names that the module binds."""
+        node = self.node
+        own = {found.name for found in self._imports}
+        is_assignment = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        is_assignment |= isinstance(node, ast.Assign) and all(map(is_plain_target, node.targets))
+        hooks = isinstance(node, ast.ClassDef) and (
+            any(keyword.arg == "metaclass" for keyword in node.keywords)
+            or any(isinstance(child, ast.FunctionDef) and child.name == "__init_subclass__" for child in node.body)
+        )
+        bases = [dotted_name(base) or "" for base in node.bases] if isinstance(node, ast.ClassDef) else []
+        return Statement(
+            self.names,
+            sha256("".join(self._text).encode("utf-8", "surrogatepass")).hexdigest(),
+            tuple(sorted(use for use in self._uses if use.partition(".")[0] in outside | own)),
+            tuple(self._imports),
+            tuple(sorted(self._calls)),
+            tuple(bases),
+            not (is_assignment or isinstance(node, _DEFINITIONS) or is_for_main_programs(node)),
+            self._sets_globals or bool(self._changed & (outside | own)),
+            self._by_text and self.names != ("__getattr__",),  # of a module, which is followed by its tables
+            hooks,
+            is_assignment,
+        )
+
+    def _is_local(self, name: str) -> bool:
+        return any(name in scope for scope in self._scopes)
+
+    def _write(self, value: object) -> None:
+        if isinstance(value, list):
+            self._text.append("[")
+            for item in value:
+                if not (isinstance(item, ast.Expr) and is_text(item)):
+                    self._write(item)
+            self._text.append("]")
+        elif isinstance(value, ast.AST):
+            method = _METHODS.get(type(value))
+            if method is None:
+                self._plain(value)
+            else:
+                method(self, value)
+        else:
+            self._text.append(f"{value!r};")
+
+    def _plain(self, node: ast.AST) -> None:
+        kind = type(node)
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            fields = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
+            _FIELDS[kind] = fields
+        self._text.append(f"{kind.__name__}(")
+        for name in fields:
+            self._write(getattr(node, name, None))
+        self._text.append(")")
+
+    def _name(self, node: ast.Name) -> None:
+        self._text.append(f"{node.id};")
+        if not self._noted and not self._is_local(node.id):
+            self._uses.add(node.id)
+            self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and self._later > 0)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        self._by_text |= node.attr == "__subclasses__"
+        dotted = dotted_name(node)
+        if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
+            self._plain(node)
+            return
+        self._text.append(f"{dotted};")
+        self._uses.add(dotted)
+        if not isinstance(node.ctx, ast.Load):
+            self._changed.add(dotted.partition(".")[0])
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._note_change(node.value)
+        self._plain(node)
+
+    def _note_change(self, node: ast.AST) -> None:
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name) and not self._is_local(node.id):
+            self._changed.add(node.id)
+
+    def _call(self, node: ast.Call) -> None:
+        called = dotted_name(node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
+            self._note_change(node.func.value)
+        if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and node.args:
+            self._note_change(node.args[0])
+        if called is not None and called.split(".")[-1] in _LOADERS and node.args and is_string(node.args[0]):
+            module, _, attribute = node.args[0].value.partition(":")  # type: ignore[attr-defined]
+            self._imports.append(Import(called.partition(".")[0], module, attribute, 0))
+        if not self._later and called is not None:
+            self._calls.add(called)
+        if called in self._fields and not self._is_local(called.partition(".")[0]):
+            self._text.append("Call(")
+            self._write(node.func)
+            self._write(node.args)
+            self._write([keyword for keyword in node.keywords if keyword.arg not in _TOLD])
+            self._text.append(")")
+        else:
+            self._plain(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        is_lambda = isinstance(node, ast.Lambda)
+        self._text.append("Function(" if not is_lambda else "Lambda(")
+        if not is_lambda:
+            self._text.append(f"{type(node).__name__};{node.name};")
+            self._decorators(node)
+            self._annotations.append(all(map(_is_blind, node.decorator_list)))
+            self._annotation(node.returns)
+            self._write(getattr(node, "type_params", []))
+        self._write(node.args)  # with its defaults, which are worked out outside
+        if not is_lambda:
+            self._annotations.pop()
+        self._scopes.append(local_names(node))
+        self._later += 1
+        inside, self._in_class = self._in_class, False
+        self._write(node.body)
+        self._in_class = inside
+        self._later -= 1
+        self._scopes.pop()
+        self._text.append(")")
+
+    def _annotation(self, node: ast.expr | None) -> None:
+        """Write the annotation of an argument, a result or a local variable."""
+        self._noted += self._annotations[-1]
+        self._write(node)
+        self._noted -= self._annotations[-1]
+
+    def _argument(self, node: ast.arg) -> None:
+        self._text.append(f"{node.arg}:")
+        self._annotation(node.annotation)
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        if not self._later:
+            self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
+        self._write(node.decorator_list)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        self._text.append(f"Class({node.name};")
+        self._decorators(node)
+        if not self._later:
+            self._calls.update(dotted for word in node.keywords if (dotted := dotted_name(word.value)))
+        self._write(node.bases)
+        self._write(node.keywords)
+        self._write(getattr(node, "type_params", []))
+        inside, self._in_class = self._in_class, True
+        self._write([child for child in node.body if not (_is_about(child) or _is_for_planning(child))])
+        self._in_class = inside
+        self._text.append(")")
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if self._scopes and not self._in_class:
+            self._text.append("AnnAssign(")
+            self._write(node.target)
+            self._text.append(f"{ast.unparse(node.annotation)};")  # of a local variable: never worked out
+            self._write(node.value)
+            self._text.append(")")
+            return
+        for child in ast.walk(node.annotation):
+            if isinstance(child, ast.Constant) and isinstance(child.value, str):
+                self._uses.update(names_in(child.value))  # a reference that is looked up later
+        self._plain(node)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        found = list(imports_of(node))
+        self._imports.extend(found)
+        self._text.append(f"Import({','.join(one.name for one in found)})")
+
+    def _global(self, node: ast.Global) -> None:
+        self._sets_globals = True
+        self._uses.update(node.names)
+        self._plain(node)
+
+
+_METHODS: dict[type, Callable[[_Reader, Any], None]] = {
+    ast.Name: _Reader._name,
+    ast.Attribute: _Reader._attribute,
+    ast.Subscript: _Reader._subscript,
+    ast.Call: _Reader._call,
+    ast.FunctionDef: _Reader._function,
+    ast.AsyncFunctionDef: _Reader._function,
+    ast.Lambda: _Reader._function,
+    ast.ClassDef: _Reader._class,
+    ast.arg: _Reader._argument,
+    ast.AnnAssign: _Reader._annotated,
+    ast.Import: _Reader._import,
+    ast.ImportFrom: _Reader._import,
+    ast.Global: _Reader._global,
+}
+
+
+def _is_about(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign):
+        targets: Sequence[ast.expr] = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        if node.value is None:
+            return dotted_name(node.target) == _ABOUT
+        targets = [node.target]
+    else:
+        return False
+    called = dotted_name(node.value.func) if isinstance(node.value, ast.Call) else None
+    return [dotted_name(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+
+
+def _is_for_planning(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and any(
+        (dotted_name(decorator) or "").rpartition(".")[2] == _PLANNING_ONLY for decorator in node.decorator_list
+    )
+
+
+def _is_blind(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return (dotted_name(called) or "").rpartition(".")[2] in _BLIND

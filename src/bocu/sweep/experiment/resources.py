@@ -1,0 +1,150 @@
+"""What a job needs: time, memory and disk of a block of seeds before it runs, and what to ask a cluster for.
+
+The model of a block, on one core of the machine it was measured on:
+
+    seconds = start + problem + seeds x (sum over kinds of steps of count x price + tables x valuation)
+    memory  = workflow + process + 8 bytes x (6 x arms^2 + numbers) + copies x rows
+    disk    = file + rows
+    rows    = seeds x rounds x (row + row_per_prior x priors)
+
+The classes of problem and algorithm say the counts (`bocu.core.costs`): `Problem.size`, `Algorithm.work`. The prices
+stand in `costs.json` beside this module, measured by the commands that it names, by class: a class without a line of
+its own has that of the nearest base class. Bare `Problem` and `Algorithm` have cautious ones, which hold for classes
+that say nothing. A problem takes block + cubic x arms^3 seconds once, and `round` in each round, in which algorithms
+play as many rounds as its `rehearsal` has, where it has one. What a payoff table takes depends on the ambiguity set of
+the objective pursued (`SolveCost`): the decisions that a search solves, at one radius or at two.
+
+Measured times of earlier runs or of a pilot correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
+so nothing is imported but the classes, and no data are opened.
+"""
+
+import functools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bocu.core.costs import Size, Work
+
+if TYPE_CHECKING:
+    from bocu.robust.ambiguity.base import SolveCost
+    from bocu.sweep.experiment.branches import Branch
+
+Prices = Mapping[str, float]
+"""By kind of step, seconds; `row` and `row_per_prior`, bytes."""
+
+COSTS: Mapping[str, Any] = json.loads(Path(__file__).with_name("costs.json").read_text(encoding="utf-8"))
+_JOB: Prices = COSTS["job"]
+START_SECONDS = _JOB["start_seconds"]  # of a cluster job: two Snakemakes parse the workflow, Python imports the library
+WORKFLOW_MB = _JOB["workflow_mb"]  # those two Snakemakes
+PROCESS_MB = _JOB["process_mb"]  # Python with the library
+ROW_COPIES = _JOB["row_copies"]  # in memory for each of the run file's: records, data set, checkpoint, compression
+FILE_MB = _JOB["file_mb"]  # an empty run file, its log and its benchmark
+
+MEMORY_MARGIN = 1.5
+TIME_MARGIN = 3.0  # slower processors, busy file systems
+MEMORY_STEP_MB = 100
+TIME_STEP_MINUTES = 5
+LEAST_MINUTES = 10
+MORE = 2  # times as much is asked for in each further attempt
+
+UNKNOWN_PROBLEM, UNKNOWN_ALGORITHM = "bocu.problems.base:Problem", "bocu.learners.algorithms.base:Algorithm"
+
+
+@dataclass(frozen=True)
+class BlockEstimate:
+    """What one block of seeds takes.
+
+    Attributes:
+        seconds: core seconds, from the start of the job to the written file.
+        memory_mb: peak of all processes of the job together, MB.
+        disk_mb: the run file, MB.
+        unknown: those of its classes, "module:Class", that say nothing of what they cost: cautious numbers stand in.
+    """
+
+    seconds: float
+    memory_mb: float
+    disk_mb: float
+    unknown: tuple[str, ...] = ()
+
+
+def estimate(branch: "Branch", seeds: int) -> BlockEstimate:
+    """Estimate what a block of `seeds` seeds of a branch takes, by the model alone."""
+    problem = branch.problem.kind
+    priced_as, set_up = prices_of("problems", problem)
+    unknown = [branch.problem.registered.shown] if priced_as == UNKNOWN_PROBLEM else []
+    size: Size = problem.size(branch.problem.parameters)
+    rounds = branch.iterations
+    work, prices = _work(branch, size, size.rehearsal or rounds)
+    if prices is COSTS["algorithms"][UNKNOWN_ALGORITHM]:
+        unknown.append(branch.algorithm.registered.shown)
+    valuation = _valuation(branch) if work.tables else None
+    a_seed = sum(count * prices[step] for step, count in work.counts.items())
+    if valuation is not None:
+        a_seed += work.tables * _radii(branch) * _search_seconds(valuation, size)
+    a_seed *= rounds if size.rehearsal else 1
+    a_seed += set_up.get("round", 0.0) * rounds
+    rows_mb = 1e-6 * seeds * rounds * (prices["row"] + prices.get("row_per_prior", 0.0) * work.priors)
+    compiler_mb = 0.0 if valuation is None else valuation.memory_mb
+    held_mb = 8e-6 * (6 * size.arms**2 + work.numbers)
+    return BlockEstimate(
+        seconds=START_SECONDS + (set_up["block"] + set_up.get("cubic", 0.0) * size.arms**3) + seeds * a_seed,
+        memory_mb=WORKFLOW_MB + PROCESS_MB + compiler_mb + held_mb + ROW_COPIES * rows_mb,
+        disk_mb=FILE_MB + rows_mb,
+        unknown=tuple(unknown),
+    )
+
+
+def _work(branch: "Branch", size: Size, rounds: int) -> tuple[Work, Prices]:
+    """Count what a seed takes, with the prices of it; cautiously where a step has none."""
+    from bocu.learners.algorithms.base import Algorithm
+
+    algorithm, parameters = branch.algorithm.kind, branch.algorithm.parameters
+    work: Work = algorithm.work(parameters, size, rounds)
+    _, prices = prices_of("algorithms", algorithm)
+    if work.counts.keys() <= prices.keys():
+        return work, prices
+    return Algorithm.work(parameters, size, rounds), COSTS["algorithms"][UNKNOWN_ALGORITHM]
+
+
+@functools.cache
+def prices_of(kind: str, found: Any) -> tuple[str, Prices]:
+    """Return the class whose prices hold for a class, and these."""
+    known: Mapping[str, Prices] = COSTS[kind]
+    names = (f"{base.__module__}:{base.__qualname__}" for base in found.__mro__)
+    name = next(name for name in names if name in known)
+    return name, known[name]
+
+
+def _valuation(branch: "Branch") -> "SolveCost | None":
+    """Return what the objective that is pursued takes."""
+    ambiguity_set = getattr(branch.objective.parameters, "set", None) if branch.objective else None
+    return ambiguity_set.family.solve_cost() if ambiguity_set is not None else None
+
+
+def _radii(branch: "Branch") -> int:
+    """Return at how many radii a table is solved: at two where a difference stands for the slope."""
+    assert branch.objective is not None
+    return 1 if getattr(branch.objective.parameters, "difference", None) is None else 2
+
+
+def _search_seconds(cost: "SolveCost", size: Size) -> float:
+    """Return the seconds of finding the decision of the best worst case in a table."""
+    solved = size.arms * min(1.0, cost.searched * size.contexts / 64)
+    return cost.search + solved * size.contexts * cost.seconds * (size.contexts / 64) ** cost.growth
+
+
+def memory(expected_mb: float, attempt: int) -> int:
+    """Return the memory in MB to ask for where `expected_mb` is expected: with a margin, doubled by each attempt."""
+    return _round_up(expected_mb * MEMORY_MARGIN, MEMORY_STEP_MB) * MORE ** (attempt - 1)
+
+
+def minutes(expected_seconds: float, attempt: int) -> int:
+    """Return the minutes to ask for where `expected_seconds` are expected: with a margin, doubled by each attempt."""
+    return max(LEAST_MINUTES, _round_up(expected_seconds * TIME_MARGIN / 60, TIME_STEP_MINUTES)) * MORE ** (attempt - 1)
+
+
+def _round_up(value: float, step: int) -> int:
+    return step * math.ceil(value / step)
