@@ -3,8 +3,8 @@
     snakemake --cores 2 && snakemake --cores 2 prepared_data --config mirror=FOLDER
     python tests/benchmarks/stages.py results/*/benchmarks data/*/*/benchmark
 
-writes src/bocu/sweep/experiment/stages.json. A rule of which no file is found keeps what was measured before. With `--usual`,
-after the quick start alone, it writes the median of each rule's times instead.
+writes src/bocu/sweep/experiment/stages.json. A rule of which no file is found keeps what was measured before. With
+`--usual`, after the quick start alone, it writes the median of each rule's times instead.
 """
 
 import argparse

@@ -300,7 +300,8 @@ def test_planning_what_stands_on_botorch_imports_none_of_it():
         ],
     }
     code = (
-        "import json; from bocu.sweep.experiment.planning import make_plan; from bocu.sweep.experiment.resources import estimate\n"
+        "import json; from bocu.sweep.experiment.planning import make_plan\n"
+        "from bocu.sweep.experiment.resources import estimate\n"
         f"plan = make_plan(json.loads({json.dumps(json.dumps(config))}))\n"
         "for branch in plan.branches.values():\n"
         "    plan.parameters.run(branch, 0, 0)\n"

@@ -31,5 +31,6 @@ def test_of_edited_code_the_nearest_is_named(plan, monkeypatch):
     os.utime(summary, (0, 0))  # every source file was edited since then
     (line,) = [line for line in Staleness(plan).explain(summary).reasons if line.startswith("code: ")]
     assert line == (
-        f"code: changed; edited since then: {files[0]}, bocu/sweep/evaluation/cubes.py and {len(files) - 2} further away"
+        f"code: changed; edited since then: {files[0]}, bocu/sweep/evaluation/cubes.py "
+        f"and {len(files) - 2} further away"
     )
