@@ -8,7 +8,7 @@ import pytest
 from bocu.sweep.experiment.fingerprints import definition_links, fingerprint
 from bocu.sweep.experiment.fingerprints.fingerprint import forget as forget
 
-SOURCE = Path(fingerprint.__file__).parents[2]
+SOURCE = Path(fingerprint.__file__).parents[3]
 
 
 def put(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,9 +104,9 @@ def changed(package, root, file, old, new):
 
 
 def test_names_are_followed_to_their_definitions_wherever_their_imports_stand(package):
-    assert reached("bocu.sweep.runs:go") == {
-        "bocu.sweep.runs:go",
-        "bocu.sweep.runs:LIMIT",
+    assert reached("bocu.runs:go") == {
+        "bocu.runs:go",
+        "bocu.runs:LIMIT",
         "bocu.tools:helper",
         "bocu.tools:inner",
         "bocu.lazy:late",
@@ -208,14 +208,14 @@ def test_which_of_two_namesakes_is_used_counts_where_both_are_reached_before_and
 
 
 def test_moving_a_definition_or_a_file_changes_nothing(package):
-    before = fingerprint("bocu.sweep.runs:go")
+    before = fingerprint("bocu.runs:go")
     edit(package / "tools.py", "def inner(x):\n    return x\n", "from bocu.moved import inner\n")
     (package / "moved.py").write_text("def inner(x):\n    return x\n")
     (package / "family/late.py").write_text((package / "lazy.py").read_text())
     edit(package / "runs.py", "from bocu.lazy", "from bocu.family.late")
     (package / "elsewhere.py").write_text((package / "runs.py").read_text())
     forget()
-    assert fingerprint("bocu.elsewhere:go") == fingerprint("bocu.sweep.runs:go") == before
+    assert fingerprint("bocu.elsewhere:go") == fingerprint("bocu.runs:go") == before
 
 
 def test_a_script_is_hashed_whole_and_followed_but_for_bystanders(package, tmp_path):
@@ -242,13 +242,13 @@ def test_code_of_users_is_followed_within_their_package(package, tmp_path, monke
     assert changed(tmp_path, f"{file}:go", "file.py", "return 1", "return 3")
     assert not changed(tmp_path, f"{file}:go", "file.py", "return 2", "return 3")
     named = {
-        "class": "bocu.sweep.runs:go",
+        "class": "bocu.runs:go",
         "parameters": {"phi": ["users_own:go", "numpy:sin", "9:30", "no_such:x"]},
     }
-    assert named_code(named) == ["bocu.sweep.runs:go", "users_own:go"]
+    assert named_code(named) == ["bocu.runs:go", "users_own:go"]
 
 
-@pytest.mark.parametrize(("root", "line"), [("bocu.none:x", "no such module"), ("bocu.sweep.runs:x", "defines no x")])
+@pytest.mark.parametrize(("root", "line"), [("bocu.none:x", "no such module"), ("bocu.runs:x", "defines no x")])
 def test_a_root_that_is_not_there_is_refused(package, root, line):
     with pytest.raises(BocuError, match=line):
         fingerprint(root)
@@ -257,22 +257,22 @@ def test_a_root_that_is_not_there_is_refused(package, root, line):
 def test_the_memo_knows_files_by_their_content(package, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source_memo._memo.cache_clear()
-    before = fingerprint("bocu.sweep.runs:go"), fingerprint("bocu.classes:Child")
+    before = fingerprint("bocu.runs:go"), fingerprint("bocu.classes:Child")
     source_memo.save_memo()
     source_memo._memo.cache_clear()
     forget()
     monkeypatch.setattr(source_memo, "read_source", None)
-    assert (fingerprint("bocu.sweep.runs:go"), fingerprint("bocu.classes:Child")) == before
+    assert (fingerprint("bocu.runs:go"), fingerprint("bocu.classes:Child")) == before
     edit(package / "tools.py", "return x", "return -x")
     with pytest.raises(TypeError):
-        fingerprint("bocu.sweep.runs:go")
+        fingerprint("bocu.runs:go")
     monkeypatch.undo()
     text = source_memo.memo_file().read_text() if source_memo.memo_file().is_file() else ""
     assert str(tmp_path) not in text
 
 
 def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
-    before = fingerprint("bocu.sweep.runs:go")
+    before = fingerprint("bocu.runs:go")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = source_memo.memo_file()
     file.parent.mkdir(parents=True)
@@ -280,7 +280,7 @@ def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
         file.write_text(content)
         source_memo._memo.cache_clear()
         forget()
-        assert fingerprint("bocu.sweep.runs:go") == before
+        assert fingerprint("bocu.runs:go") == before
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "runs.py"))  # a file, not a folder
     source_memo.save_memo()
 
@@ -334,14 +334,14 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
             found.add(file.relative_to(root / "src/bocu").as_posix())
     # Compiled functions are followed where they are called; the rest is no code of runs.
     assert found <= {
-        "ambiguity/compiled.py",
-        "data/simulators/soil_water.py",
+        "robust/ambiguity/compiled.py",
+        "problems/data/simulators/soil_water.py",
         "sweep/warm/preloading.py",
         "core/loading.py",
         "core/places.py",
         "core/lazy.py",
-        "ambiguity/__init__.py",
-        "experiment/fingerprints/definitions.py",
+        "robust/ambiguity/__init__.py",
+        "sweep/experiment/fingerprints/definitions.py",
     }
 
 

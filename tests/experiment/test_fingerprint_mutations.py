@@ -35,7 +35,7 @@ GAMES = [
 ]
 
 
-LOOKED_UP = SOURCE / "experiment/registry.py"  # it leads from a name to a class, which is a root of its own
+LOOKED_UP = SOURCE / "sweep/experiment/registry.py"  # it leads from a name to a class, which is a root of its own
 
 
 class Trace:

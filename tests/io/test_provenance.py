@@ -21,7 +21,7 @@ def commit_of(root, tmp_path):
     """Make a clone of a project with the package in a folder of it; return what that package says."""
 
     def made(folder):
-        for name in ("__init__.py", "core", "io"):
+        for name in ("__init__.py", "core"):
             source, target = root / "src/bocu" / name, tmp_path / folder / "bocu" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, target)

@@ -251,7 +251,7 @@ def test_jobs_after_an_edit_run_what_stands_there_then(copied, tmp_path):
     own = Workers(told.append)
     text = "import bocu.sweep.runs.job; say(edited=hasattr(bocu.sweep.runs.job, 'EDITED'))"
     assert run(own, tmp_path, text)[1] == {"edited": False}
-    file = copied / "runs/job.py"
+    file = copied / "sweep/runs/job.py"
     file.write_text(file.read_text() + "\nEDITED = True\n")
     assert [run(own, tmp_path, text)[1] for _ in range(2)] == [{"edited": True}] * 2
     own.close()
@@ -269,7 +269,7 @@ def test_a_job_of_before_an_edit_goes_on(copied, tmp_path):
     thread = threading.Thread(target=lambda: ended.append(run(own, folder, text)))
     thread.start()
     wait_for(folder / "said.json")
-    file = copied / "runs/job.py"
+    file = copied / "sweep/runs/job.py"
     file.write_text(file.read_text() + "\n")
     run(own, tmp_path, "say(after=True)")
     (folder / "go").touch()
@@ -293,7 +293,7 @@ def test_a_job_of_before_an_edit_goes_on(copied, tmp_path):
     ],
 )
 def test_where_the_imports_fail_it_says_so_once_and_jobs_start_cold(copied, tmp_path, line, why):
-    file = copied / "runs/job.py"
+    file = copied / "sweep/runs/job.py"
     file.write_text(file.read_text() + f"\n{line}\n")
     told = []
     own = Workers(told.append)

@@ -118,7 +118,7 @@ def edit(file, old, new):
 
 def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     package = own_library(there, root)
-    simple = package / "algorithms/simple.py"
+    simple = package / "learners/algorithms/simple.py"
     simple.write_text(simple.read_text() + "\n# a comment\nANOTHER = 1\n")
     assert why(there, RANDOM) == [f"{RANDOM}: up to date"]
     edit(
@@ -128,11 +128,13 @@ def test_the_changed_definition_is_named_and_comments_are_none(there, root):
     )
     assert why(there, RANDOM)[1:] == ["code: bocu/learners/algorithms/simple.py: Random changed"]
     assert why(there, RUN) == [f"{RUN}: up to date"]
-    edit(package / "runs/protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon(")
+    edit(
+        package / "sweep/runs/protocol.py", "epsilon = self._ambiguity.epsilon(", "epsilon = +self._ambiguity.epsilon("
+    )
     assert "code: bocu/sweep/runs/protocol.py: Announcer changed" in why(there, RUN)
-    edit(package / "evaluation/cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
+    edit(package / "sweep/evaluation/cubes.py", "def build_cube(", "def _unused():\n    return 1\n\n\ndef build_cube(")
     assert not any("bocu/sweep/evaluation/cubes.py" in line for line in why(there, CUBE))
-    edit(package / "evaluation/cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
+    edit(package / "sweep/evaluation/cubes.py", "def build_cube(", "@staticmethod\ndef build_cube(")
     line = next(line for line in why(there, CUBE) if line.startswith("code: changed"))
     assert "bocu/sweep/evaluation/cubes.py" in line
 

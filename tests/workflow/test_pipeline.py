@@ -104,11 +104,11 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
     assert pipeline.planned(*arguments) == {}
 
     for file in (
-        "algorithms/time_varying.py",
-        "algorithms/simple.py",
-        "runs/execution.py",
-        "evaluation/scores.py",
-        "evaluation/cubes.py",
+        "learners/algorithms/time_varying.py",
+        "learners/algorithms/simple.py",
+        "sweep/runs/execution.py",
+        "sweep/evaluation/scores.py",
+        "sweep/evaluation/cubes.py",
     ):
         path = package / file
         path.write_text(
@@ -118,7 +118,7 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
     style.write_text(style.read_text() + "\nANOTHER = 1\n")
     assert pipeline.planned(*arguments) == {}
 
-    simple = package / "algorithms/simple.py"
+    simple = package / "learners/algorithms/simple.py"
     simple.write_text(simple.read_text() + "\nNOBODY_READS_IT = 1\n")
     assert pipeline.planned(*arguments) == {}
     _add(simple, "class Random(WithoutModel[RandomParameters]):\n", "    another = 1\n")
@@ -126,7 +126,7 @@ def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline,
     pipeline.snakemake(*arguments)
 
     head = "def build_cube(description: Mapping[str, object], output: str | Path) -> None:\n"
-    _add(package / "evaluation/cubes.py", head, "    assert output\n")
+    _add(package / "sweep/evaluation/cubes.py", head, "    assert output\n")
     assert pipeline.planned(*arguments) == {"cube": 1}
 
 
