@@ -67,7 +67,7 @@ class Loops:
         self.write("__init__", "")
         self.write("outer", OUTER)
         self.write("helpers", INNER)
-        paths = [str(self.package.parent), str(Path(machine_code.__file__).parents[2])]
+        paths = [str(self.package.parent), str(Path(machine_code.__file__).parents[3])]
         self.environment = {
             **os.environ,
             "HOME": str(self.home),

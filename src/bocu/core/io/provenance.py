@@ -73,7 +73,7 @@ def commit() -> str:
 
     Of an installed wheel, even one within another project's clone, it is 'unknown'.
     """
-    clone = Path(__file__).parents[3]  # above src/
+    clone = Path(__file__).parents[4]  # above src/
     if not (clone / ".git").exists():
         return UNKNOWN
     command = ["git", "-C", str(clone), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
