@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bocu.commands.claims import claims_command
 from bocu.core.io.files import write_text
+from bocu.core.written import NOTHING
 from bocu.pages.report.claims import HEADER, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
@@ -23,7 +24,6 @@ from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, wr
 from bocu.pages.report.overview import marks_of_overview, overview
 from bocu.pages.report.published import PublishedNumbers, marks, scale_of
 from bocu.pages.report.records import Fields
-from bocu.pages.report.tables import NOTHING
 from bocu.sweep.evaluation.claims import OUTCOMES
 from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file

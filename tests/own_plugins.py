@@ -15,7 +15,7 @@ from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.confidence import UCBBOCU1
 from bocu.learners.algorithms.thompson import ThompsonSampling
 from bocu.pages.figures.base import Drawing, Figure, FigureParameters
-from bocu.pages.figures.reading import Cube
+from bocu.pages.figures.results import Cube
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors

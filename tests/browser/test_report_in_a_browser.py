@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import synthetic_pages
 
+from bocu.core.written import probability
 from bocu.pages.figures.base import save
-from bocu.pages.figures.reading import results_at
 from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.pages.figures.results import results_at
 from bocu.pages.report import tables
 from bocu.pages.report.build import build_page
 from bocu.pages.report.records import final_totals
@@ -492,7 +493,7 @@ def test_against_any_algorithm_the_page_says_what_the_library_says(opened, part)
         for label, gap in Standings(totals).against(reference).items():
             less = f"{gap.usually} (less in {round(gap.less.value * gap.less.count)} of {gap.less.count})"
             difference = tables.interval(gap.difference)
-            expected[label] = [difference, tables.probability(gap.p_value), gap.on_average, less]
+            expected[label] = [difference, probability(gap.p_value), gap.on_average, less]
         expected[reference] = ["reference", "–", "–", "–"]
         assert {label: cells[2:6] for label, cells in opened.rows("dunes", "ro").items()} == expected
         heading = opened("document.querySelector('#problem-dunes-regret-any-ro [data-column=difference]').textContent")

@@ -14,8 +14,8 @@ from bocu.core.io.files import read_netcdf
 from bocu.pages.figures.cost import Cost, CostParameters
 from bocu.pages.figures.panels import Panels, PanelsParameters
 from bocu.pages.figures.priors import ChosenPriors, PriorsParameters, RejectionTimes
-from bocu.pages.figures.reading import Cube, results_at
 from bocu.pages.figures.regret import Regret, RegretParameters
+from bocu.pages.figures.results import Cube, results_at
 from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
 from bocu.pages.figures.summary import Summary, SummaryParameters
 from bocu.pages.report.build import build, table_files

@@ -10,7 +10,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.pages.figures.base import draw_files, save
 from bocu.pages.figures.finish import finish
-from bocu.pages.figures.reading import results_at
+from bocu.pages.figures.results import results_at
 from bocu.pages.report.pictures import picture
 from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.registry import REGISTRY

@@ -10,7 +10,7 @@ from bocu.pages.figures.priors import (
     PriorsParameters,
     RejectionTimes,
 )
-from bocu.pages.figures.reading import Cube, CubeBranch
+from bocu.pages.figures.results import Cube, CubeBranch
 from bocu.sweep.evaluation.prior_choices import trusted_shares
 
 

@@ -12,8 +12,8 @@ import synthetic_cubes
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.base import save
-from bocu.pages.figures.reading import problem_names, results_at
 from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
+from bocu.pages.figures.results import problem_names, results_at
 from bocu.pages.report.answers import comparisons
 from bocu.pages.report.pictures import picture
 from bocu.pages.report.records import tables_of

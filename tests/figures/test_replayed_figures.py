@@ -13,9 +13,9 @@ from bocu.core import style
 from bocu.core.io.files import open_netcdf, read_netcdf
 from bocu.pages.figures.landscape import Landscape
 from bocu.pages.figures.prior_means import PriorMeans
-from bocu.pages.figures.reading import Cube
 from bocu.pages.figures.realised import OneSeedParameters, arm_axis, paths_of
 from bocu.pages.figures.rejection import Rejection, RejectionParameters
+from bocu.pages.figures.results import Cube
 from bocu.pages.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
 from bocu.sweep.evaluation.rejections import account
 

@@ -14,8 +14,8 @@ from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
 from bocu.pages.figures.base import draw_files
 from bocu.pages.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
-from bocu.pages.figures.reading import results_at
 from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
+from bocu.pages.figures.results import results_at
 from bocu.pages.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
 from bocu.pages.report.build import build
 from bocu.pages.report.records import foremost

@@ -7,8 +7,7 @@ import xarray as xr
 from test_finite_landscape import described
 
 from bocu.core.errors import BocuError
-from bocu.pages.figures.reading import results_of
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, results_of
 from bocu.pages.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
 from bocu.pages.figures.worst_expectation import WorstExpectation
 from bocu.robust.ambiguity import KullbackLeibler, TotalVariation

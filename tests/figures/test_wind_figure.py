@@ -8,7 +8,7 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.style import SIMULATED_MARK
 from bocu.pages.figures.base import save
-from bocu.pages.figures.reading import Cube
+from bocu.pages.figures.results import Cube
 from bocu.pages.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
 from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import synthetic_cubes
 
-from bocu.pages.figures.reading import results_at
+from bocu.pages.figures.results import results_at
 from bocu.sweep.evaluation.cubes import build_summary
 from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.registry import find

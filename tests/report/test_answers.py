@@ -3,7 +3,7 @@
 import pytest
 import synthetic_cubes
 
-from bocu.pages.figures.reading import results_at
+from bocu.pages.figures.results import results_at
 from bocu.pages.report import records
 from bocu.pages.report.answers import Comparison, answers, comparisons
 from bocu.pages.report.records import Spent

@@ -12,7 +12,8 @@ import synthetic_pages
 
 from bocu.core import style
 from bocu.core.about import Look
-from bocu.pages.figures.reading import results_at
+from bocu.core.written import probability
+from bocu.pages.figures.results import results_at
 from bocu.pages.report.build import build, build_page, table_files
 from bocu.pages.report.embedded import (
     BYTES_OF_SEEDS,
@@ -24,7 +25,6 @@ from bocu.pages.report.embedded import (
     seeds_shown,
     unpacked,
 )
-from bocu.pages.report.tables import probability
 from bocu.sweep.evaluation.curves import TRACED
 from bocu.sweep.evaluation.standings import VERDICTS
 

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from bocu.core.io.pages import page_template
+from bocu.core.written import number
 from bocu.pages.report.build import some
 from bocu.pages.report.claims import tally
-from bocu.pages.report.tables import number, scored
+from bocu.pages.report.tables import scored
 
 
 @pytest.mark.parametrize(("count", "folded"), [(8, False), (9, True)])

@@ -11,6 +11,7 @@ import synthetic_objectives
 from scipy import stats
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
+from bocu.core.written import probability, round_time
 from bocu.pages.report import tables
 from bocu.pages.report.build import COLUMNS, table_files
 from bocu.pages.report.records import seed_ranges
@@ -153,12 +154,12 @@ def test_means_are_written_to_the_second_figure_of_their_error(mean, error, show
     [(12.3456, "12.3 s"), (0.00123, "1.23 ms"), (4.5e-6, "4.5 µs"), (0.00099996, "1 ms"), (1e-8, "< 1 µs")],
 )
 def test_times_have_a_unit_that_fits(value, shown):
-    assert tables.round_time(value) == shown
+    assert round_time(value) == shown
 
 
 def test_p_values_and_seed_ranges_are_short():
-    assert tables.probability(0.00004) == "< 0.001"
-    assert tables.probability(0.03149) == "0.031"
+    assert probability(0.00004) == "< 0.001"
+    assert probability(0.03149) == "0.031"
     assert seed_ranges([7, 0, 1, 2, 5]) == "0-2, 5, 7"
 
 

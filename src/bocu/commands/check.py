@@ -14,7 +14,7 @@ def check_command(
     trust: Trust = False,
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""
-    from bocu.pages.figures.reading import counted
+    from bocu.core.written import counted
     from bocu.sweep.experiment.plugins.contract import refuse_heavy
     from bocu.sweep.opening import open_plan
 

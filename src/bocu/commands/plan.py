@@ -35,7 +35,7 @@ def plan_command(
     problem and algorithm under results/, else they come from a model; the last column says which. What is done is
     told by what the files say of themselves.
     """
-    from bocu.pages.figures.reading import counted
+    from bocu.core.written import counted
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.staleness import Staleness

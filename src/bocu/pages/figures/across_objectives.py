@@ -12,9 +12,10 @@ from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Number
 from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.reading import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, spoken, with_unit
 from bocu.pages.figures.regret import curves_over_seeds, draw_curves
+from bocu.pages.figures.results import NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
 
 if TYPE_CHECKING:
     import pandas as pd

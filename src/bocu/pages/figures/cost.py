@@ -9,12 +9,12 @@ from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.pages.figures.panel_titles import titles_of
-from bocu.pages.figures.reading import NO_OBJECTIVE, counted, results_of, seed_counts, spoken
 from bocu.pages.figures.regret import Curve, curve_table, draw_curves
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import NO_OBJECTIVE, CubeBranch, Results, results_of, seed_counts
 from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS
 from bocu.sweep.evaluation.statistics import mean_and_error
 

@@ -19,8 +19,8 @@ from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs, said_only
-from bocu.pages.figures.reading import shown_unit, with_unit
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
+from bocu.pages.figures.results import shown_unit, with_unit
 from bocu.robust.ambiguity.parameters import StatedSet, by_default
 from bocu.robust.objectives.functions import UncertaintyObjective
 

@@ -9,8 +9,8 @@ from bocu.core.about import About
 from bocu.core.protocols import TIME_VARYING
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs
-from bocu.pages.figures.reading import results_of, shown_unit, with_unit
 from bocu.pages.figures.realised import OneSeedParameters, arm_axis, realise
+from bocu.pages.figures.results import results_of, shown_unit, with_unit
 
 if TYPE_CHECKING:
     from bocu.problems.base import Realisation

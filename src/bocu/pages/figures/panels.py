@@ -11,18 +11,9 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
+from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, PictureParameters, nothing_to_show
 from bocu.pages.figures.panel_titles import Titles, looks_of, titles_of, told_apart
-from bocu.pages.figures.reading import (
-    all_results,
-    metric_title,
-    problem_names,
-    seed_counts,
-    shared_data_label,
-    shown_unit,
-    spoken,
-    with_unit,
-)
 from bocu.pages.figures.regret import (
     CUT,
     CUT_WORDS,
@@ -44,7 +35,17 @@ from bocu.pages.figures.regret import (
     draw_curves,
     ends,
 )
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import (
+    CubeBranch,
+    Results,
+    all_results,
+    metric_title,
+    problem_names,
+    seed_counts,
+    shared_data_label,
+    shown_unit,
+    with_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Integer, NotNegative
 from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.pages.figures.base import Drawing, Figure, Inputs, said_only
-from bocu.pages.figures.reading import shown_unit, with_unit
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
+from bocu.pages.figures.results import shown_unit, with_unit
 from bocu.robust.ambiguity.parameters import StatedSet, by_default
 from bocu.sweep.evaluation.price_of_robustness import prices
 

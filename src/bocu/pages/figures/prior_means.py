@@ -8,12 +8,12 @@ import numpy as np
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.protocols import TIME_VARYING
+from bocu.core.written import spoken
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs, nothing_to_show
-from bocu.pages.figures.reading import results_of, spoken, with_unit
 from bocu.pages.figures.realised import ArmAxis, OneSeedParameters, arm_axis, realise
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, results_of, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

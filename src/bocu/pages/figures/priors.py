@@ -10,9 +10,9 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
+from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
-from bocu.pages.figures.reading import counted, results_of, seed_counts, spoken
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import CubeBranch, Results, results_of, seed_counts
 from bocu.sweep.evaluation.statistics import mean_and_error
 from bocu.sweep.runs.status import DONE
 

@@ -12,8 +12,7 @@ from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.pages.figures.base import DigestedParameters, FigureParameters, Inputs
-from bocu.pages.figures.reading import with_unit
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,18 @@ from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import EVERY
+from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.reading import NO_OBJECTIVE, foremost, results_of, seed_counts, shown_unit, spoken, with_unit
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import (
+    NO_OBJECTIVE,
+    CubeBranch,
+    Results,
+    foremost,
+    results_of,
+    seed_counts,
+    shown_unit,
+    with_unit,
+)
 from bocu.sweep.evaluation.curves import Kind
 from bocu.sweep.evaluation.statistics import student_factor
 

@@ -18,10 +18,10 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import LARGEST_SEED, Integer
 from bocu.core.protocols import TIME_VARYING
+from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Drawing, Figure, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.reading import counted, results_of, spoken, with_unit
 from bocu.pages.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, results_of, with_unit
 from bocu.sweep.evaluation.rejections import Moment, account, weighed
 
 if TYPE_CHECKING:

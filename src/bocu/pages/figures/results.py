@@ -1,28 +1,45 @@
-"""What figures and tables ask of the results of a problem, whether they stand in a cube or in its digest."""
+"""What figures and tables ask of the results of a problem: its digest, or its cube; what things are called; units."""
 
 import functools
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.files import reading, regular_file
+from bocu.core.io.files import open_netcdf, reading, regular_file
 from bocu.core.io.provenance import refuse_other_schema
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
+from bocu.core.written import counted, spoken
 from bocu.sweep.evaluation.cubes import swept_entries
-from bocu.sweep.evaluation.curves import Kind, MeanCurve, Traces
+from bocu.sweep.evaluation.curves import TRACES, Kind, MeanCurve, Traces, mean_curve, medians, scored_throughout
+from bocu.sweep.evaluation.digests import (
+    MEDIAN_ROUNDS,
+    NEVER,
+    curve_name,
+    digest_of,
+    is_digest,
+    shown_pairs,
+    trace_name,
+)
+from bocu.sweep.evaluation.law_paths import metrics_off_paths
+from bocu.sweep.evaluation.run_statistics import TOTAL, Statistic
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
-from bocu.sweep.experiment.titles import value_in_words
+from bocu.sweep.experiment.titles import in_words, value_in_words
 from bocu.sweep.runs.status import DONE, MISSING
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
+HYPERVOLUME_SHARE = "hypervolume_share"
+_LABELLED = ("status", "algorithm_title", "algorithm_look", "algorithm_yardstick")
 _TOLD = ("name", "title", "look", "yardstick")
 
 
@@ -34,8 +51,10 @@ class CubeBranch:
     algorithm: str
 
 
-class Results(ABC):
-    """The results of one problem.
+class Results:
+    """The results of one problem as its digest has them: totals by seed, and curves over the seeds, thinned.
+
+    An array is read when it is first asked for, under one metric for all branches, and kept until `release`.
 
     Attributes:
         path: its file.
@@ -49,12 +68,13 @@ class Results(ABC):
     """
 
     #: Variables that have to be there.
-    needed: tuple[str, ...] = ("status", "algorithm_title", "algorithm_look", "algorithm_yardstick")
+    needed: tuple[str, ...] = (*_LABELLED, "point_iteration")
 
     def __init__(self, path: str | Path) -> None:
         import xarray as xr
 
         self.path = path
+        self._kept: dict[tuple[str, str | None], np.ndarray] = {}
         regular_file(path)
         with reading(path):
             self.data: xr.Dataset = xr.open_dataset(
@@ -209,22 +229,48 @@ class Results(ABC):
 
     # What was found, of seeds that are finished
 
-    @abstractmethod
-    def totals(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return regret summed from round 1 to the last, and the seeds, both of shape (seeds,).
+    @functools.cached_property
+    def digest(self) -> "xr.Dataset":
+        """What `bocu.sweep.evaluation.digests.build_digest` makes."""
+        return self.data
 
-        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
+    def per_seed(
+        self, statistic: Statistic, branch: CubeBranch, metric: str | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a statistic of a branch, under a metric unless it is one of times, and its seeds, both (seeds,).
+
+        Seeds that are not finished, that the metric does not score in every round from 1 on, or that have none of it,
+        are left out.
         """
+        found = self._of(statistic.variable, branch, metric)
+        if found is None:
+            return np.empty(0), np.empty(0, dtype=int)
+        known = ~np.isnan(found)
+        return found[known], self._seeds[known]
 
-    @abstractmethod
-    def growth(self, branch: CubeBranch, metric: str) -> np.ndarray:
-        """Return the exponents by which cumulative regret grows at last, shape (seeds,); not a number: without one."""
+    def totals(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return regret summed from round 1 to the last, and the seeds: see `per_seed`."""
+        return self.per_seed(TOTAL, branch, metric)
 
-    @abstractmethod
-    def final_shares(self, branch: CubeBranch, metric: str) -> np.ndarray:
-        """Return the share of the best front's hypervolume that is guaranteed at the end, shape (seeds,)."""
+    def _array(self, name: str, metric: str | None = None) -> np.ndarray:
+        """Return an array of all branches, of one metric where there are several."""
+        if (name, metric) not in self._kept:
+            with reading(self.path):
+                own = {} if metric is None else {"metric": self._metric_places[metric]}
+                self._kept[name, metric] = self.digest[name].isel(own).values
+        return self._kept[name, metric]
 
-    @abstractmethod
+    def _of(self, name: str, branch: CubeBranch, metric: str | None = None) -> np.ndarray | None:
+        """Return what the digest has of a branch; None where it has nothing of the name."""
+        if name not in self.digest.variables:
+            return None
+        found: np.ndarray = self._array(name, metric)[self._places[branch]]
+        return found
+
+    @functools.cached_property
+    def _metric_places(self) -> dict[str, int]:
+        return {label: place for place, label in enumerate(self.metrics)}
+
     def curve(
         self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False
     ) -> MeanCurve | None:
@@ -237,8 +283,24 @@ class Results(ABC):
             smooth: of instantaneous regret, how many rounds make one point.
             from_initial: keep the initial design and count evaluations.
         """
+        if smooth > 1:
+            raise BocuError(f"{self.path}: rounds are averaged from the cube; a digest has single ones")
+        name = curve_name(kind, from_initial)
+        scored = None if kind == "payoff" else metric
+        seeds = self._of(f"{name}_seeds", branch, scored)
+        if seeds is None or not seeds > 0:
+            return None
+        rounds = self._array("point_iteration")
+        mean, error = (self._of(f"{name}_{what}", branch, scored) for what in ("mean", "error"))
+        assert mean is not None
+        assert error is not None
+        shown = slice(None) if from_initial else rounds >= 1
+        counted = rounds - self._iterations[0] + 1 if from_initial else rounds
+        rounds, mean, error, counted = rounds[shown], mean[shown], error[shown], counted[shown]
+        if kind == "average":
+            mean, error = mean / counted, error / counted
+        return MeanCurve(counted, mean, error, int(seeds))
 
-    @abstractmethod
     def traces(self, branch: CubeBranch, metric: str, kind: Kind) -> Traces | None:
         """Return the curve of each finished seed, thinned; None where there is none.
 
@@ -247,32 +309,63 @@ class Results(ABC):
             metric: label of the metric.
             kind: one of `bocu.sweep.evaluation.curves.TRACES`.
         """
+        place = self._traced.get((*self._places[branch], self._metric_places[metric]))
+        if place is None or kind not in TRACES:
+            return None
+        with reading(self.path):
+            values = self.digest[trace_name(kind)].isel(traced=place).values
+        rounds = self._array("trace_iteration")
+        known = ~np.isnan(values).any(axis=1)
+        if not known.any():
+            return None
+        return Traces(rounds, values[known], self._seeds[known])
 
-    @abstractmethod
-    def round_times(self, branch: CubeBranch) -> np.ndarray:
-        """Return the mean time of a round in s, shape (seeds,); without seeds whose times are not all known."""
+    @functools.cached_property
+    def _traced(self) -> dict[tuple[int, ...], int]:
+        """Row of the curves of seeds by the places of objective, algorithm and metric."""
+        names = [f"traced_{dim}" for dim in ("objective", "algorithm", "metric")]
+        if not all(name in self.digest.variables for name in names):
+            return {}
+        with reading(self.path):
+            places = np.stack([self.digest[name].values for name in names], axis=1)
+        return {tuple(int(one) for one in place): row for row, place in enumerate(places)}
 
-    @abstractmethod
     def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the last round and the median time in s of groups of rounds, shapes (groups,), (seeds, groups)."""
+        if group != MEDIAN_ROUNDS:
+            raise BocuError(f"{self.path}: found medians of {MEDIAN_ROUNDS} rounds; others are taken from the cube")
+        rounds, times = self._array("group_iteration"), self._of("seconds_median", branch)
+        done = self.status(branch) == DONE
+        return rounds, np.empty((0, len(rounds))) if times is None else times[done]
 
-    @abstractmethod
     def trusted_shares(self, branch: CubeBranch) -> np.ndarray | None:
         """Return how often each prior was trusted, shape (seeds, priors); None where that is not reported."""
+        shares = self._of("trusted_share", branch)
+        if shares is None or np.isnan(shares).all():
+            return None
+        return shares[~np.isnan(shares).any(axis=1)]
 
-    @abstractmethod
     def rejection_rounds(self, branch: CubeBranch) -> np.ndarray | None:
         """Return the round in which each prior was first rejected, shape (seeds, priors), not a number: in none.
 
         None where the algorithm does not report candidates.
         """
+        rounds = self._of("rejection_round", branch)
+        if rounds is None or np.isnan(rounds).all():
+            return None
+        rounds = rounds[self.status(branch) == DONE]
+        return np.where(rounds == NEVER, np.nan, rounds)
 
-    @abstractmethod
     def resets(self, branch: CubeBranch) -> dict[int, int]:
         """Return the first round in which all priors were rejected, by seed."""
+        rounds = self._of("all_rejected_round", branch)
+        if rounds is None:
+            return {}
+        return {int(seed): int(first) for seed, first in zip(self._seeds, rounds, strict=True) if np.isfinite(first)}
 
     def release(self) -> None:
         """Let go of arrays that are kept after reading."""
+        self._kept.clear()
 
     def attribute(self, name: str) -> Any:
         """Return an attribute that is kept as JSON.
@@ -306,3 +399,171 @@ class Results(ABC):
         if wanted not in self.metrics:
             raise BocuError(f"{self.path}: no metric '{wanted}'; {nearest(wanted, self.metrics)}")
         return wanted
+
+
+class Cube(Results):
+    """The results of one problem, seed by seed and round by round; see `Results` for what has no rounds."""
+
+    needed = (REGRET, *_LABELLED)
+
+    @functools.cached_property
+    def digest(self) -> "xr.Dataset":
+        with reading(self.path):
+            return digest_of(self.data)
+
+    def values(self, variable: str, branch: CubeBranch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return a variable of the finished seeds of a branch.
+
+        Returns:
+            The values, shape (finished seeds, iterations, ...), and those seeds.
+        """
+        done = self.status(branch) == DONE
+        with reading(self.path):
+            objective, algorithm = self._places[branch]
+            chosen = self.data[variable].isel(objective=objective, algorithm=algorithm)
+            if metric is not None:
+                chosen = chosen.isel(metric=self.metrics.index(metric))
+            return chosen.transpose("seed", "iteration", ...).values[done], self._seeds[done]
+
+    def regret(self, branch: CubeBranch, metric: str, variable: str = REGRET) -> tuple[np.ndarray, np.ndarray]:
+        """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
+
+        Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
+        `variable` may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
+        """
+        if variable not in self.data:
+            return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
+        values, seeds = self.values(variable, branch, metric)
+        whole = scored_throughout(self.iterations, values)
+        return values[whole], seeds[whole]
+
+    def hypervolume_share(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of the best front's hypervolume after each round, shape (seeds, rounds), and the seeds.
+
+        Seeds that are not finished, or where the best front guarantees nothing finite, are left out; there are none
+        where payoffs have one output.
+        """
+        started = self.iterations >= 1
+        if HYPERVOLUME_SHARE not in self.data:
+            return np.empty((0, started.sum())), np.empty(0, dtype=int)
+        values, seeds = self.values(HYPERVOLUME_SHARE, branch, metric)
+        known = ~np.isnan(values).any(axis=1)
+        return values[known][:, started], seeds[known]
+
+    def payoff(self, branch: CubeBranch) -> tuple[np.ndarray, np.ndarray]:
+        """Return the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
+
+        Empty where payoffs have several outputs, which only run files keep.
+        """
+        if PAYOFF not in self.data:
+            return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
+        return self.values(PAYOFF, branch)
+
+    def reports(self, variable: str, branch: CubeBranch) -> bool:
+        """Say whether the algorithm reports `variable` of itself: whether one finished run holds no fill value."""
+        if variable not in self.data:
+            return False
+        values, _ = self.values(variable, branch)
+        return bool((np.isfinite(values) if values.dtype.kind == "f" else values >= 0).any())
+
+    def curve(
+        self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False
+    ) -> MeanCurve | None:
+        if kind == "payoff":
+            found, seeds = self.payoff(branch)
+        else:
+            found, seeds = self.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
+        return mean_curve(self.iterations, found, kind, smooth, from_initial) if len(seeds) else None
+
+    def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:
+        return medians(self.iterations, self.values("seconds", branch)[0], group)
+
+
+def results_at(path: str | Path) -> Results:
+    """Open the results of a problem: its digest or its cube.
+
+    Raises:
+        BocuError: there is no such file, or it is broken.
+    """
+    with open_netcdf(path, decode_times=False) as data:
+        digested = is_digest(data)
+    return Results(path) if digested else Cube(path)
+
+
+def results_of(inputs: Mapping[str, Any]) -> Results:
+    """Open the results that a figure of one problem is drawn from: the digest, where it stands among its inputs."""
+    return Results(inputs["digest"]) if "digest" in inputs else Cube(inputs["cube"])
+
+
+def all_results(inputs: Mapping[str, Any]) -> list[Results]:
+    """Open the results that a figure of the whole experiment is drawn from."""
+    paths = inputs["digests"] if "digests" in inputs else inputs["cubes"]
+    return [results_at(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+
+
+def foremost(cube: Results) -> list[tuple[str, str]]:
+    """Return the pairs of objective and metric that page and figures show unasked; files hold all.
+
+    They are those of `shown_pairs`. Metrics along paths of laws stand in figures and files.
+    """
+    off_paths = set(metrics_off_paths(cube.data))
+    return [pair for pair in shown_pairs(cube.objectives(), cube.metrics) if pair[1] in off_paths]
+
+
+def with_unit(quantity: str, units: str) -> str:
+    """Write a quantity with its unit for an axis; pure numbers have none."""
+    unit = shown_unit(units)
+    return f"{quantity} [{unit}]" if unit else quantity
+
+
+SHOWN_UNITS = {"1": "", "degree_Celsius": "°C", "degree_C": "°C", "percent": "%", "percent year-1": "%/year"}
+
+
+def shown_unit(units: str) -> str:
+    """Write a unit as people read it; pure numbers have none."""
+    return SHOWN_UNITS.get(units, units)
+
+
+def shared_data_label(cubes: Sequence[Results]) -> str:
+    """Return the label of data that are not measured, with its problems where not all share it; empty: none."""
+    labelled = [cube for cube in cubes if cube.data_label]
+    if not labelled or len(labelled) == len(cubes):
+        return labelled[0].data_label if labelled else ""
+    return f"{labelled[0].data_label}: {spoken([cube.problem for cube in labelled])}"
+
+
+def metric_title(cubes: Iterable[Results], label: str) -> str:
+    """Return what is written for a metric that one of the problems is scored by; else its label."""
+    return next((cube.metric_titles[label] for cube in cubes if label in cube.metric_titles), label)
+
+
+def problem_names(cubes: Sequence[Results]) -> dict[str, str]:
+    """Return what is written for every problem, by its label: its title, or its label in words where titles agree."""
+    titles = [cube.title for cube in cubes]
+    return {cube.problem: cube.title if titles.count(cube.title) == 1 else in_words(cube.problem) for cube in cubes}
+
+
+def reference_label(figure: str, wanted: str | None, names: Mapping[str, str]) -> str:
+    """Return the label of the algorithm that others are compared with: the one wanted, else 'random', else the first.
+
+    Args:
+        figure: name of the figure that asks.
+        wanted: label in the figure's parameters.
+        names: label -> registered name of all algorithms.
+
+    Raises:
+        BocuError: no algorithm has the label.
+    """
+    if wanted is None:
+        return next((label for label, name in names.items() if name == "random"), next(iter(names)))
+    if wanted not in names:
+        raise BocuError(f"{figure}: reference: no algorithm '{wanted}'; {nearest(wanted, names)}")
+    return wanted
+
+
+def seed_counts(counts: Mapping[str, int]) -> str:
+    """Say how many seeds stand behind every title, in few words where they agree."""
+    numbers = set(counts.values())
+    if len(numbers) == 1:
+        return counted(numbers.pop(), "seed")
+    return "seeds: " + ", ".join(f"{title} {number}" for title, number in counts.items())

@@ -15,8 +15,8 @@ from bocu.core.about import About
 from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.reading import Cube, CubeBranch, seed_counts, with_unit
 from bocu.pages.figures.regret import curves_over_seeds, draw_curves
+from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit
 from bocu.sweep.evaluation.robust_front import MARGIN
 
 if TYPE_CHECKING:

@@ -10,18 +10,19 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
+from bocu.core.written import spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.panel_titles import titles_of
-from bocu.pages.figures.reading import (
+from bocu.pages.figures.results import (
+    CubeBranch,
+    Results,
     all_results,
     metric_title,
     reference_label,
     seed_counts,
     shared_data_label,
-    spoken,
 )
-from bocu.pages.figures.results import CubeBranch, Results
 from bocu.pages.figures.summary import regret_ratio, without
 from bocu.sweep.evaluation.standings import TIED, TOO_FEW, VERDICT_SEEDS, Standings
 from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS

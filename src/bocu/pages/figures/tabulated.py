@@ -14,6 +14,7 @@ from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Count, Integer
 from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.written import decimals
 from bocu.pages.figures.base import (
     DigestedParameters,
     Drawing,
@@ -24,11 +25,11 @@ from bocu.pages.figures.base import (
     nothing_to_show,
     said_only,
 )
-from bocu.pages.figures.reading import decimals, results_of
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, results_of
 from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
 from bocu.robust.contexts.laws import ContextLaw
+from bocu.sweep.evaluation.run_statistics import SECONDS
 from bocu.sweep.evaluation.statistics import mean_and_error
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def seconds_of_runs(cube: Results) -> dict[str, str]:
     """Return seconds of a whole run by the algorithm's label, as "mean ± error"; of several objectives the first."""
     found: dict[str, str] = {}
     for branch in cube.branches():
-        times = cube.round_times(branch)
+        times, _ = cube.per_seed(SECONDS, branch)
         if len(times) and branch.algorithm not in found:
             mean, error = map(float, mean_and_error(times * float(cube.iterations[-1])))
             digits = decimals(error) if np.isfinite(error) else 2

@@ -12,10 +12,9 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.protocols import ROLLING
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.reading import results_of, seed_counts
 from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import Curve, curve_table, curves_of, draw_curves, ends
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Results, results_of, seed_counts
 from bocu.sweep.evaluation.curves import Kind
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from bocu.core.parameters import LARGEST_SEED, Integer, Number, Positive
 from bocu.core.protocols import CONTEXTUAL
 from bocu.core.rounds import Situation
 from bocu.pages.figures.base import Drawing, Figure, Inputs
-from bocu.pages.figures.reading import with_unit
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
+from bocu.pages.figures.results import with_unit
 from bocu.robust.ambiguity.parameters import StatedSet, by_default
 from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.evaluation.one_decision import objectives_of, reach

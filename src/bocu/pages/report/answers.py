@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bocu.pages.figures.reading import NO_OBJECTIVE, counted, spoken
-from bocu.pages.figures.results import Results
-from bocu.pages.report import records, tables
+from bocu.core.written import counted, duration, round_time, spoken
+from bocu.pages.figures.results import NO_OBJECTIVE, Results
+from bocu.pages.report import records
 from bocu.pages.report.records import Spent
 from bocu.sweep.evaluation.standings import BEHIND, LEADING, OPEN, VERDICT_SEEDS
 
@@ -208,16 +208,16 @@ def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
         return "No times were recorded."
     of_leaders = {leader: [one for one in times if one.title == leader] for leader in leaders[:2]}
     slowest = {leader: max(own, key=lambda one: one.round) for leader, own in of_leaders.items() if own}
-    total = tables.duration(sum(each.total for each in times))
+    total = duration(sum(each.total for each in times))
     if not slowest:
         return f"All runs together decided for {total} on one core."
     each = "; ".join(
-        f"{leader}: up to {tables.round_time(most.round)} a round ({most.problem}), "
-        f"{tables.duration(sum(one.total for one in of_leaders[leader]))} in all"
+        f"{leader}: up to {round_time(most.round)} a round ({most.problem}), "
+        f"{duration(sum(one.total for one in of_leaders[leader]))} in all"
         for leader, most in slowest.items()
     )
     cheap = min(times, key=lambda one: one.round)
-    least = "" if cheap.title in slowest else f"; the cheapest, {cheap.title}, {tables.round_time(cheap.round)} a round"
+    least = "" if cheap.title in slowest else f"; the cheapest, {cheap.title}, {round_time(cheap.round)} a round"
     return f"{each}{least}. All runs: {total}."
 
 

@@ -16,8 +16,8 @@ from bocu.core.io.files import open_netcdf, reading, write_text
 from bocu.core.io.lineage import lineage_of
 from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
-from bocu.pages.figures.reading import DONE, MISSING, NO_OBJECTIVE, counted, results_at, spoken
-from bocu.pages.figures.results import Results
+from bocu.core.written import counted, spoken
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, results_at
 from bocu.pages.report import embedded, records, tables
 from bocu.pages.report.answers import answers, comparisons
 from bocu.pages.report.claims import COLUMNS as CLAIMS
@@ -27,8 +27,9 @@ from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
 from bocu.sweep.evaluation.law_paths import families_of, metrics_off_paths
+from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
-from bocu.sweep.evaluation.statistics import GROWTH_FROM, LEAST_SEEDS
+from bocu.sweep.evaluation.statistics import LEAST_SEEDS
 from bocu.sweep.experiment.papers import papers
 from bocu.sweep.origin_files import OriginFiles, results_folder
 
@@ -43,9 +44,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "p_value_of_share", "usually", "units",
     ),
     "ranks": ("problem", "objective", "metric", "algorithm", "seeds", "mean_rank", "friedman_p_value"),
-    "growth": ("problem", "objective", "metric", "algorithm", "seeds", "exponent", "low", "high"),
-    "hypervolumes": ("problem", "objective", "metric", "algorithm", "rounds", "seeds", "share", "low", "high"),
-    "seconds": ("problem", "objective", "algorithm", "seeds", "seconds_per_round", "standard_error"),
+    **{told.file: told.columns for told in TOLD},
     "checkpoints": (
         "problem", "objective", "metric", "algorithm", "round", "seeds", "mean", "standard_error", "units",
     ),
@@ -201,8 +200,8 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             kinds = _records(cube, found, checkpoints, chapter.reference)
             for kind, rows in kinds.items():
                 write[kind](rows)
-            shown["holes"] += [records.told(cube, hole) for hole in kinds["holes"]]
-            shown["resets"] += [records.told(cube, reset) for reset in records.resets(cube)]
+            shown["holes"] += [records.with_titles(cube, hole) for hole in kinds["holes"]]
+            shown["resets"] += [records.with_titles(cube, reset) for reset in records.resets(cube)]
             shown["findings"] += [(cube.problem, each) for each in findings(cube, found)]
             sentences = [] if chapter.reference is None else against(cube, found, chapter.reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
@@ -245,9 +244,7 @@ def _records(
         "final-regret": records.final_regret(cube, found),
         "differences": records.difference_records(cube, found, reference),
         "ranks": records.mean_ranks(cube),
-        "growth": records.growth(cube),
-        "hypervolumes": records.final_hypervolumes(cube),
-        "seconds": records.seconds(cube),
+        **{told.file: records.told_records(cube, told) for told in TOLD},
         "checkpoints": checkpoints,
         "holes": records.holes(cube),
     }
@@ -272,7 +269,8 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, A
         "reference": spoken(list(dict.fromkeys(written(cubes, c.reference) for c in chapters if c.reference))),
         "least_seeds": LEAST_SEEDS,
         "verdict_seeds": VERDICT_SEEDS,
-        "growth_percent": round(100 * (1 - GROWTH_FROM)),
+        "statistics": " ".join(told.sentence for told in TOLD if told.sentence),
+        "terms": [told.term for told in TOLD if told.term],
         "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": "---\n".join(
@@ -380,8 +378,10 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
             tables.comparison(cube, objective, metric, kinds, folders(objective)) for objective, metric in groups
         ],
         "fronts": [
-            tables.hypervolumes(cube, objective, metric, kinds["hypervolumes"])
-            for objective, metric in (groups if cube.outputs > 1 else ())
+            tables.by_itself(cube, objective, metric, told, kinds[told.file])
+            for told in TOLD
+            if told.caption and cube.outputs >= told.outputs
+            for objective, metric in groups
         ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
         "pictures": [each for each in pictures if each.problem == cube.problem],

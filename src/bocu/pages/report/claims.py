@@ -6,9 +6,9 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocu.pages.figures.reading import counted, decimals
+from bocu.core.written import NOTHING, counted, decimals, number, probability
 from bocu.pages.report.records import Fields
-from bocu.pages.report.tables import NO_WIDTH, NOTHING, Table, number, probability
+from bocu.pages.report.tables import NO_WIDTH, Table
 from bocu.sweep.evaluation.claims.expressions import Scope, beside_one
 from bocu.sweep.evaluation.claims.model import BY_HOW_MUCH, EACH
 from bocu.sweep.evaluation.claims.parsing import parse

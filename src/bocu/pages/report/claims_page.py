@@ -9,7 +9,7 @@ from pathlib import Path
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.parameters import nearest
-from bocu.pages.figures.reading import counted
+from bocu.core.written import counted
 from bocu.pages.report.claims import CAPTION, HEADER, row, tally
 from bocu.pages.report.records import Fields
 from bocu.sweep.evaluation.claims.model import read_claims

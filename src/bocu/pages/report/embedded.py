@@ -15,8 +15,7 @@ import numpy as np
 
 from bocu.core import style
 from bocu.core.loading import load
-from bocu.pages.figures.reading import DONE, shown_unit
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import DONE, CubeBranch, Results, shown_unit
 from bocu.pages.report.records import foremost
 from bocu.pages.report.tables import identifier
 from bocu.sweep.evaluation.curves import TRACED, TRACES, Kind, MeanCurve

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bocu.pages.figures.reading import NO_OBJECTIVE, counted, spoken
-from bocu.pages.figures.results import Results
+from bocu.core.written import counted, short, spoken
+from bocu.pages.figures.results import NO_OBJECTIVE, Results
 from bocu.pages.report import records, tables
 from bocu.sweep.evaluation.standings import (
     BEHIND,
@@ -120,7 +120,7 @@ def _lead(cube: Results, table: Standings) -> str:
         some = [label for label in table.competing[1:] if table.standing[label] == where]
         return _listed([f"{cube.titles[label]} {tables.interval(gaps[label].difference)}" for label in some])
 
-    within = tables.short(table.margin)
+    within = short(table.margin)
     parts = {
         f"leading with it, by {within} more at most": those(LEADING),
         "open": those(OPEN),

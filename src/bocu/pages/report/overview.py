@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from bocu.core.written import counted, number, spoken
 from bocu.pages.figures.over_problems.ranks import RankingParameters, who_is_best
-from bocu.pages.figures.reading import counted, spoken
 from bocu.pages.figures.scoreboard import ScoreboardParameters
 from bocu.pages.report.published import PublishedNumbers, scale_of
-from bocu.pages.report.tables import number
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.standings import LESS, MORE, VERDICT_SEEDS, plain
 from bocu.sweep.evaluation.statistics import LEAST_SEEDS

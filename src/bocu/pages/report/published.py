@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from bocu.core.written import NOTHING, decimals, number, probability, spoken
 from bocu.pages.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
 from bocu.pages.figures.panels import PanelsParameters
-from bocu.pages.figures.reading import decimals, spoken
 from bocu.pages.figures.robust_front import RobustFrontParameters
 from bocu.pages.figures.scoreboard import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
-from bocu.pages.report.tables import NOTHING, number, probability
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place

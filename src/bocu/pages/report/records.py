@@ -4,17 +4,17 @@ A record is a plain dict; all records of one kind have the same keys. Regret is 
 units of the problem's payoff, lower is better.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.pages.figures.reading import DONE, MISSING, NO_OBJECTIVE
-from bocu.pages.figures.reading import foremost as foremost
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, CubeBranch, Results
+from bocu.pages.figures.results import foremost as foremost
+from bocu.sweep.evaluation.run_statistics import SECONDS, Told
 from bocu.sweep.evaluation.standings import Standings, tail
-from bocu.sweep.evaluation.statistics import mean_and_error, mean_slope, ranks, student_mean
+from bocu.sweep.evaluation.statistics import mean_and_error, ranks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -160,77 +160,32 @@ def mean_ranks(cube: Results) -> list[Fields]:
     return records
 
 
-def growth(cube: Results) -> list[Fields]:
-    """Return the growth exponent of cumulative regret, a record an algorithm, objective and metric."""
-    records = []
-    for objective, metric, branches in groups(cube):
-        for branch in branches:
-            found = mean_slope(cube.growth(branch, metric))
-            records.append(
-                {
-                    "problem": cube.problem,
-                    "objective": objective,
-                    "metric": metric,
-                    "algorithm": branch.algorithm,
-                    "seeds": found.count,
-                    "exponent": found.value,
-                    "low": found.low,
-                    "high": found.high,
-                }
-            )
-    return records
-
-
-def final_hypervolumes(cube: Results) -> list[Fields]:
-    """Return the share of the best front's hypervolume that is guaranteed at the end, with its interval over seeds.
-
-    A record an algorithm, objective and metric; none where payoffs have one output. The best front is that of a search:
-    a run may find a little more, so that intervals end at 0 and not at 1.
-    """
-    records = []
-    for objective, metric, branches in groups(cube) if cube.outputs > 1 else ():
-        for branch in branches:
-            found = student_mean(cube.final_shares(branch, metric))
-            records.append(
-                {
-                    "problem": cube.problem,
-                    "objective": objective,
-                    "metric": metric,
-                    "algorithm": branch.algorithm,
-                    "rounds": int(cube.iterations[-1]),
-                    "seeds": found.count,
-                    "share": found.value,
-                    "low": max(found.low, 0.0),
-                    "high": found.high,
-                }
-            )
-    return records
-
-
-def seconds(cube: Results) -> list[Fields]:
-    """Return the time of a round (asking and telling), mean and standard error over seeds, a record a branch."""
-    records = []
-    for branch in cube.branches():
-        times = cube.round_times(branch)
-        mean, error = mean_and_error(times)
-        records.append(
-            {
-                "problem": cube.problem,
-                "objective": branch.objective,
-                "algorithm": branch.algorithm,
-                "seeds": len(times),
-                "seconds_per_round": float(mean),
-                "standard_error": float(error),
-            }
-        )
-    return records
+def told_records(cube: Results, told: Told) -> list[Fields]:
+    """Return what is told of a statistic, a record a branch and metric; times have no metric."""
+    if cube.outputs < told.outputs:
+        return []
+    places: Iterable[tuple[str, str | None, CubeBranch]]
+    if "metric" in told.columns:
+        places = ((objective, metric, branch) for objective, metric, branches in groups(cube) for branch in branches)
+    else:
+        places = ((branch.objective, None, branch) for branch in cube.branches())
+    return [
+        {
+            "problem": cube.problem,
+            "objective": objective,
+            **({} if metric is None else {"metric": metric}),
+            "algorithm": branch.algorithm,
+            **told.summary(cube.per_seed(told.statistic, branch, metric)[0], int(cube.iterations[-1])),
+        }
+        for objective, metric, branch in places
+    ]
 
 
 def spent(cube: Results) -> list[Spent]:
     """Return what each algorithm took on a problem, asking and telling, over all its objectives."""
     found: dict[str, tuple[float, float, int]] = {}
     for branch in cube.branches():
-        times = cube.round_times(branch)
+        times, _ = cube.per_seed(SECONDS, branch)
         total, rounds, seeds = found.get(branch.algorithm, (0.0, 0.0, 0))
         found[branch.algorithm] = (
             total + float(times.sum()) * float(cube.iterations[-1]),
@@ -271,7 +226,7 @@ def holes(cube: Results) -> list[Fields]:
     return records
 
 
-def told(cube: Results, record: Fields) -> Fields:
+def with_titles(cube: Results, record: Fields) -> Fields:
     """Return a record with titles in place of the labels of objective, metric and algorithm."""
     titles = {
         "objective": "" if record["objective"] == NO_OBJECTIVE else cube.objective_titles[record["objective"]],

@@ -9,15 +9,14 @@ from math import isnan
 from pathlib import Path
 
 from bocu.core.io.files import atomic_path
-from bocu.pages.figures.reading import NO_OBJECTIVE, counted, decimals, shown_unit
-from bocu.pages.figures.results import Results
+from bocu.core.written import NOTHING, counted, decimals, duration, number, probability, round_time, short
+from bocu.pages.figures.results import NO_OBJECTIVE, Results, shown_unit
 from bocu.pages.report.records import Fields, Spent
 from bocu.sweep.evaluation.audits import Audit
+from bocu.sweep.evaluation.run_statistics import TOLD, Told
 from bocu.sweep.evaluation.standings import LEADING, OPEN, STUCK_SHARE, TIED, TOO_FEW, VERDICT_SEEDS
-from bocu.sweep.evaluation.statistics import CONFIDENCE, Interval
+from bocu.sweep.evaluation.statistics import Interval
 
-NOTHING = "–"
-"""Stands where there is no number."""
 NO_WIDTH = 1e-9
 """Errors and intervals that are a smaller share of their value are rounding."""
 
@@ -100,7 +99,7 @@ def comparison(
         cube: the problem.
         objective: the objective pursued.
         metric: label of the metric.
-        kinds: records by kind: "final-regret", "differences", "ranks", "growth", "seconds".
+        kinds: records by kind: "final-regret", "differences", "ranks", and the statistics that are told.
         links: where the run files of an algorithm lie, by label.
     """
 
@@ -113,8 +112,8 @@ def comparison(
             and (record["objective"] in (objective, NO_OBJECTIVE))
         }
 
-    final, gaps, ranked, times = of("final-regret"), of("differences"), of("ranks"), of("seconds")
-    grown = of("growth")
+    final, gaps, ranked = of("final-regret"), of("differences"), of("ranks")
+    columns = [(told, of(told.file)) for told in TOLD if not told.caption]
     order = sorted(final, key=lambda label: (isnan(final[label]["mean"]), final[label]["mean"]))
     reference = next(iter(gaps.values()))["reference"] if gaps else None
     rows = []
@@ -129,8 +128,7 @@ def comparison(
                 gap["on_average"] if gap and gap["seeds"] else NOTHING,
                 _usually(gap) if gap else NOTHING,
                 number(ranked[label]["mean_rank"], 2) if label in ranked else NOTHING,
-                exponent(grown[label]),
-                round_time(times[label]["seconds_per_round"]) if label in times else NOTHING,
+                *(told.cell(own[label]) if label in own else NOTHING for told, own in columns),
                 str(final[label]["seeds"]),
             )
         )
@@ -144,18 +142,8 @@ def comparison(
         f"mean ± standard error over seeds.{_led(final, cube.titles) if gaps else ''}{alike}"
     )
     against = f"More than {cube.titles[reference]}" if reference else "Difference"
-    header = (
-        "Algorithm",
-        regret,
-        against,
-        "p",
-        "On average",
-        "Usually",
-        "Mean rank",
-        "Growth",
-        "Time per round",
-        "Seeds",
-    )
+    headings, names = ([getattr(told, key) for told, _ in columns] for key in ("heading", "name"))
+    header = ("Algorithm", regret, against, "p", "On average", "Usually", "Mean rank", *headings, "Seeds")
     return Table(
         f"problem-{cube.problem}-regret-{objective}-{metric}",
         caption,
@@ -165,7 +153,7 @@ def comparison(
         about=about(cube, objective, metric),
         labels=tuple(order),
         links=tuple((links or {}).get(label, "") for label in order),
-        columns=("algorithm", "regret", "difference", "p", "verdict", "usually", "rank", "growth", "time", "seeds"),
+        columns=("algorithm", "regret", "difference", "p", "verdict", "usually", "rank", *names, "seeds"),
         panel=identifier(cube.problem, objective, metric),
     )
 
@@ -257,22 +245,16 @@ def audited(found: Audit) -> Table:
     return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
 
 
-def hypervolumes(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
-    """Show how much of the best front's hypervolume the decisions that were tried guarantee."""
+def by_itself(cube: Results, objective: str, metric: str, told: Told, records: Sequence[Fields]) -> Table:
+    """Show a statistic that has a table of its own, the largest first."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
-    own.sort(key=lambda record: (isnan(record["share"]), -record["share"]))
-    rows = tuple((cube.titles[record["algorithm"]], share(record), str(record["seeds"])) for record in own)
-    caption = (
-        f"Hypervolume of what the decisions of {counted(int(cube.iterations[-1]), 'round')} guarantee, as a share of "
-        f"the best front's, {scored(cube, objective, metric)}: mean over seeds with Student's "
-        f"{CONFIDENCE:.0%} interval; higher is better."
-    )
-    header = ("Algorithm", "Share of hypervolume", "Seeds")
+    own.sort(key=lambda record: (isnan(record[told.value]), -record[told.value]))
+    rounds = counted(int(cube.iterations[-1]), "round")
     return Table(
-        f"problem-{cube.problem}-hypervolume-{objective}-{metric}",
-        caption,
-        header,
-        rows,
+        f"problem-{cube.problem}-{told.name}-{objective}-{metric}",
+        told.caption.format(rounds=rounds, scored=scored(cube, objective, metric)),
+        ("Algorithm", told.heading, "Seeds"),
+        tuple((cube.titles[record["algorithm"]], told.cell(record), str(record["seeds"])) for record in own),
         about=about(cube, objective, metric),
         labels=tuple(record["algorithm"] for record in own),
     )
@@ -308,20 +290,6 @@ def interval(difference: Interval) -> str:
     return f"{number(value, digits, sign=True)} [{number(low, digits)}, {number(high, digits)}]"
 
 
-def share(record: Fields) -> str:
-    """Write a share with its interval: "0.83 [0.79, 0.86]"."""
-    if isnan(record["share"]) or isnan(record["low"]):
-        return number(record["share"], 3)
-    return f"{number(record['share'], 3)} [{number(record['low'], 3)}, {number(record['high'], 3)}]"
-
-
-def exponent(record: Fields) -> str:
-    """Write a growth exponent with its interval: "0.62 [0.55, 0.69]"."""
-    if isnan(record["exponent"]) or isnan(record["low"]):
-        return number(record["exponent"], 2)
-    return f"{number(record['exponent'], 2)} [{number(record['low'], 2)}, {number(record['high'], 2)}]"
-
-
 def times(spent: Sequence[Spent]) -> Table:
     """Show how long each algorithm decided, over all problems."""
     totals: dict[str, list[Spent]] = {}
@@ -347,45 +315,6 @@ def times(spent: Sequence[Spent]) -> Table:
     header = ("Algorithm", "Time", "Share", "Most on", "Slowest round, mean of a problem")
     caption = f"Time of all runs: {duration(whole)} on one core, by algorithm."
     return Table("time-table", caption, header, tuple(rows), labels=tuple(order))
-
-
-def duration(seconds: float) -> str:
-    """Write a time of work: "12 s", "3.4 min", "5.1 h"."""
-    if seconds < 60:
-        return round_time(seconds)
-    return f"{seconds / 60:.3g} min" if seconds < 3600 else f"{seconds / 3600:.3g} h"
-
-
-def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:
-    """Write a number with a real minus sign; what rounds to zero has none."""
-    if isnan(value):
-        return NOTHING
-    kind = f"{'+' if sign else ''}z.{digits}{'g' if significant else 'f'}"
-    return format(value, kind).replace("-", "−")
-
-
-def short(value: float) -> str:
-    """Write a number to its third figure, and all figures before the point: "1.15", "7215"."""
-    return number(value, decimals(abs(value) / 10) if value else 0)
-
-
-def probability(value: float, sign: bool = False) -> str:
-    """Write a p value: "0.031", "< 0.001"; with `sign` also "= 0.031"."""
-    if isnan(value):
-        return NOTHING
-    if value < 0.001:
-        return "< 0.001"
-    return f"= {value:.3f}" if sign else f"{value:.3f}"
-
-
-def round_time(value: float) -> str:
-    """Write a time with a unit that fits."""
-    if isnan(value):
-        return NOTHING
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= 0.9995 * scale:  # what would be written as a thousand of the smaller unit
-            return f"{value / scale:.3g} {unit}"
-    return "< 1 µs"
 
 
 def _no_number(value: object) -> bool:

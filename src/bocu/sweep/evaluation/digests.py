@@ -30,12 +30,12 @@ from bocu.sweep.evaluation.curves import (
     kept_rounds,
     medians,
     scored_throughout,
-    seconds_of_a_round,
     traced_rounds,
 )
 from bocu.sweep.evaluation.law_paths import metrics_off_paths
 from bocu.sweep.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
-from bocu.sweep.evaluation.statistics import growth_slopes, mean_and_error
+from bocu.sweep.evaluation.run_statistics import STATISTICS
+from bocu.sweep.evaluation.statistics import mean_and_error
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.runs.status import DONE, NOT_DEFINED
 
@@ -49,7 +49,7 @@ NEVER = np.inf
 _OF_THE_FILE = (SEAL, "coordinates")  # attributes
 _REPORTED = ("chosen_prior", "active_priors", "rejected_prior", "all_rejected")
 _BRANCH = ("objective", "algorithm")
-_SCORED, _TOTAL = (*_BRANCH, "metric", "point"), (*_BRANCH, "metric", "seed")
+_SCORED = (*_BRANCH, "metric", "point")
 _CURVES: tuple[tuple[str, Kind, bool], ...] = (
     ("regret", "cumulative", False),
     ("regret", "cumulative", True),
@@ -97,20 +97,24 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
 
     Args:
         cube: the cube of a problem.
-        output: the digest. Besides what the cube says of problem and algorithms, and `status`: `total_regret`,
-            `growth_slope`, `cumulative_regret` at the checkpoints, of several outputs `final_hypervolume_share`, of
-            dimensions (objective, algorithm, metric, seed); times and, of algorithms with candidate priors, what they
-            trusted and rejected, (objective, algorithm, seed, ...); curves, (objective, algorithm, metric, point), and
-            those of seeds in single precision, (traced, seed, trace), of the branches and metrics that
-            `traced_objective`, `traced_algorithm` and `traced_metric` name by their places.
+        output: the digest. Besides what the cube says of problem and algorithms, and `status`: the `STATISTICS` and
+            `cumulative_regret` at the checkpoints, (objective, algorithm, metric, seed); times and, of algorithms with
+            candidate priors, what they trusted and rejected, (objective, algorithm, seed, ...); curves, (objective,
+            algorithm, metric, point), and those of seeds in single precision, (traced, seed, trace), of the branches
+            and metrics that `traced_objective`, `traced_algorithm` and `traced_metric` name by their places.
 
     Raises:
         BocuError: the cube is missing or broken.
     """
     with open_netcdf(cube, decode_times=False) as data, reading(cube):
         refuse_other_schema(cube, data.attrs)
-        digest = _Digest(data).dataset()
+        digest = digest_of(data)
     write_netcdf(digest, output, read_by=("metric",))
+
+
+def digest_of(cube: "xr.Dataset") -> "xr.Dataset":
+    """Return the digest of an open cube: see `build_digest`."""
+    return _Digest(cube).dataset()
 
 
 class _Digest:
@@ -209,10 +213,9 @@ class _Digest:
     def _branch(self, branch: "xr.Dataset", place: tuple[int, int], done: np.ndarray) -> None:
         by_seed = (*_BRANCH, "seed")
         if "seconds" in branch:
-            seconds = self._values(branch["seconds"])[done]
-            mean = seconds_of_a_round(self.iterations, seconds)
-            self._note("seconds_per_round", by_seed, (*place, done), mean, "time of a round", "s")
-            _, median = medians(self.iterations, seconds, MEDIAN_ROUNDS)
+            seconds = self._values(branch["seconds"])
+            self._statistics("seconds", place, seconds, done)
+            _, median = medians(self.iterations, seconds[done], MEDIAN_ROUNDS)
             self._note(
                 "seconds_median", (*by_seed, "group"), (*place, done), median, "median time of a group of rounds", "s"
             )
@@ -223,7 +226,8 @@ class _Digest:
             scored = branch.isel(metric=position)
             here = (*place, position)
             regret = self._values(scored["regret"])
-            self._totals(here, regret, done)
+            self._checkpoints(here, regret)
+            self._statistics("regret", here, regret, done)
             for variable in ("regret", "recommended_regret"):
                 if variable in scored:
                     values = regret if variable == "regret" else self._values(scored[variable])
@@ -231,33 +235,23 @@ class _Digest:
             if here in self.shown:
                 self._traces(here, regret, done & scored_throughout(self.iterations, regret))
             if "hypervolume_share" in scored:
-                share = self._values(scored["hypervolume_share"])
-                known = done & ~np.isnan(share).any(axis=1)
-                self._note(
-                    "final_hypervolume_share",
-                    _TOTAL,
-                    (*here, known),
-                    share[known, -1],
-                    "hypervolume of what all decisions guarantee, as a share of the best front's",
-                )
+                self._statistics("hypervolume_share", here, self._values(scored["hypervolume_share"]), done)
 
-    def _totals(self, place: tuple[int, ...], regret: np.ndarray, done: np.ndarray) -> None:
-        units, started = self.cube.attrs["payoff_units"], self.iterations >= 1
+    def _statistics(self, of: str, place: tuple[int, ...], values: np.ndarray, done: np.ndarray) -> None:
+        """Note the statistics of a variable, of finished seeds; values are of shape (seeds, iterations)."""
+        whole = done & scored_throughout(self.iterations, values)
+        for statistic in STATISTICS:
+            if statistic.of == of:
+                dims = (*_BRANCH, "metric", "seed") if len(place) == 3 else (*_BRANCH, "seed")
+                units = self.cube.attrs["payoff_units"] if statistic.units is None else statistic.units
+                found = statistic.per_seed(self.iterations, values[whole])
+                self._note(statistic.variable, dims, (*place, whole), found, statistic.long_name, units)
+
+    def _checkpoints(self, place: tuple[int, ...], regret: np.ndarray) -> None:
         checkpoints = [round_ - 1 for round_ in checkpoint_rounds(self.iterations)]
-        cumulative = regret[:, started].cumsum(axis=1)
-        self._note(
-            "cumulative_regret",
-            (*_TOTAL, "checkpoint"),
-            place,
-            cumulative[:, checkpoints],
-            "regret summed from round 1 on, at the checkpoint",
-            units,
-        )
-        whole = done & scored_throughout(self.iterations, regret)
-        total = regret[whole][:, started].sum(axis=1)
-        self._note("total_regret", _TOTAL, (*place, whole), total, "regret summed from round 1 to the last", units)
-        slopes = growth_slopes(self.iterations[started], cumulative[whole])
-        self._note("growth_slope", _TOTAL, (*place, whole), slopes, "exponent by which cumulative regret grows at last")
+        total = regret[:, self.iterations >= 1].cumsum(axis=1)[:, checkpoints]
+        told, units = "regret summed from round 1 on, at the checkpoint", self.cube.attrs["payoff_units"]
+        self._note("cumulative_regret", (*_BRANCH, "metric", "seed", "checkpoint"), place, total, told, units)
 
     def _traces(self, place: tuple[int, ...], regret: np.ndarray, whole: np.ndarray) -> None:
         self.traced_places.append(place)

@@ -97,14 +97,6 @@ def growth_slopes(rounds: np.ndarray, cumulative: np.ndarray, after: float = GRO
     return slopes
 
 
-def mean_slope(slopes: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
-    """Return the mean of the slopes that there are, shape (seeds,), with Student's interval over seeds."""
-    slopes = slopes[~np.isnan(slopes)]
-    mean, error = (float(value) for value in mean_and_error(slopes))
-    half = student_factor(len(slopes), confidence) * error
-    return Interval(mean, mean - half, mean + half, len(slopes))
-
-
 def student_intervals(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean and ends of Student's interval of rows of numbers, one a seed: shape (..., seeds) -> three of (...).
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
+from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import (
     Algorithms,
     ComparingParameters,
@@ -22,8 +23,8 @@ from bocu.pages.figures.base import (
     nothing_to_show,
 )
 from bocu.pages.figures.panel_titles import looks_of, titles_of
-from bocu.pages.figures.reading import DONE, all_results, counted, shared_data_label, spoken
-from bocu.pages.figures.results import CubeBranch, Results
+from bocu.pages.figures.results import DONE, CubeBranch, Results, all_results, shared_data_label
+from bocu.sweep.evaluation.run_statistics import SECONDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,9 +92,9 @@ class Contest:
     def seconds(self, title: str) -> dict[int, float]:
         """Return the mean time of a round by seed; empty where some are not known."""
         branch = self.branches[title]
-        done = np.array(self.cube.seeds)[self.cube.status(branch) == DONE]
-        times = self.cube.round_times(branch)
-        return dict(zip(done.tolist(), times.tolist(), strict=True)) if len(done) == len(times) else {}
+        times, seeds = self.cube.per_seed(SECONDS, branch)
+        known = len(seeds) == np.count_nonzero(self.cube.status(branch) == DONE)
+        return dict(zip(seeds.tolist(), times.tolist(), strict=True)) if known else {}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
+from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.finish import MOST_TICKS
 from bocu.pages.figures.over_problems.contests import (
@@ -18,7 +19,7 @@ from bocu.pages.figures.over_problems.contests import (
     FigureOverProblems,
     OverProblemsParameters,
 )
-from bocu.pages.figures.reading import counted, seed_counts, spoken
+from bocu.pages.figures.results import seed_counts
 from bocu.sweep.evaluation.across_problems import (
     HALVES,
     LEAST_TO_HALVE,

@@ -9,6 +9,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Number
+from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.over_problems.contests import (
     Compared,
@@ -18,7 +19,7 @@ from bocu.pages.figures.over_problems.contests import (
     OverProblemsParameters,
     RelativeParameters,
 )
-from bocu.pages.figures.reading import counted, reference_label, spoken
+from bocu.pages.figures.results import reference_label
 from bocu.sweep.evaluation.across_problems import (
     effort_to_target,
     interquartile_mean,
