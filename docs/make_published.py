@@ -21,8 +21,7 @@ from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.pages.report.claims_page import END as CLAIMS_END
 from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, write_section
-from bocu.pages.report.overview import marks_of_overview, overview
-from bocu.pages.report.published import PublishedNumbers, marks, scale_of
+from bocu.pages.report.published import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 from bocu.pages.report.records import Fields
 from bocu.sweep.evaluation.claims import OUTCOMES
 from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, reduce_results

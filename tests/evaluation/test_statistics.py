@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from bocu.sweep.evaluation.statistics import (
+    benjamini_hochberg,
     growth_slopes,
     holm,
     mean_and_error,
@@ -86,6 +87,15 @@ def test_holm_by_hand():
     assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
     assert np.isnan(holm([float("nan"), 0.2])[0])
     assert holm([float("nan"), 0.2])[1] == pytest.approx(0.2)
+
+
+def test_benjamini_hochberg_is_that_of_scipy():
+    p_values = np.random.default_rng(3).random(40) ** 3
+    p_values[5] = p_values[9]
+    expected = stats.false_discovery_control(p_values)
+    assert benjamini_hochberg(p_values.tolist()) == pytest.approx(expected.tolist(), rel=1e-14)
+    # Sorted: .04 * 3 / 3, then min(.04, .02 * 3 / 2), then min(.03, .012 * 3).
+    assert benjamini_hochberg([0.04, 0.012, 0.02]) == pytest.approx([0.04, 0.03, 0.03])
 
 
 def test_ranks_by_hand_with_a_tie():

@@ -14,7 +14,7 @@ from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.base import save
 from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
 from bocu.pages.figures.results import problem_names, results_at
-from bocu.pages.report.answers import comparisons
+from bocu.pages.report.findings import comparisons
 from bocu.pages.report.pictures import picture
 from bocu.pages.report.records import tables_of
 from bocu.sweep.evaluation.claims import read_claims

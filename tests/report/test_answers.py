@@ -5,7 +5,7 @@ import synthetic_cubes
 
 from bocu.pages.figures.results import results_at
 from bocu.pages.report import records
-from bocu.pages.report.answers import Comparison, answers, comparisons
+from bocu.pages.report.findings import Comparison, answers, comparisons
 from bocu.pages.report.records import Spent
 from bocu.sweep.evaluation.standings import Standings
 

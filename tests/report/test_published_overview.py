@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bocu.pages.report.overview import overview
-from bocu.pages.report.published import PublishedNumbers
+from bocu.pages.report.published import PublishedNumbers, overview
 from bocu.sweep.evaluation.across_problems import surviving_ranking
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan

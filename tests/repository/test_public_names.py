@@ -12,7 +12,7 @@ import synthetic_cubes
 import bocu
 from bocu.core.io.provenance import SCHEMA_VERSION
 from bocu.learners.algorithms.base import Algorithm
-from bocu.pages.figures import reading as figures
+from bocu.pages.figures import results as figures
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.sweep.evaluation.cubes import build_summary
 from bocu.sweep.experiment.registry import REGISTRY

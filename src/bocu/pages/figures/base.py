@@ -20,8 +20,7 @@ from bocu.core.io.files import atomic_path, write_json, write_text
 from bocu.core.io.lineage import LINEAGE, lineage_of
 from bocu.core.loading import load, made
 from bocu.core.parameters import Parameters, ParametersType, sections
-from bocu.pages.figures.finish import finish, themed
-from bocu.pages.figures.pdf_fonts import without_shaping
+from bocu.pages.figures.finish import finish, themed, without_shaping
 from bocu.sweep.experiment.configuration import Margin
 
 if TYPE_CHECKING:

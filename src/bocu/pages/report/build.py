@@ -19,10 +19,9 @@ from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, results_at
 from bocu.pages.report import embedded, records, tables
-from bocu.pages.report.answers import answers, comparisons
 from bocu.pages.report.claims import COLUMNS as CLAIMS
 from bocu.pages.report.claims import beside, csv_records, opening, read_all, section
-from bocu.pages.report.findings import against, findings, written
+from bocu.pages.report.findings import against, answers, comparisons, findings, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
@@ -233,7 +232,7 @@ def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, l
         with open_netcdf(chapter.summary) as totals:
             for cube in chapter.cubes:
                 with reading(chapter.summary):
-                    checkpoints = records.checkpoints(totals, cube)
+                    checkpoints = [*records.checkpoints(totals, cube)]
                 yield chapter, cube, checkpoints
 
 
@@ -241,12 +240,12 @@ def _records(
     cube: Results, found: records.Tables, checkpoints: list[records.Fields], reference: str | None
 ) -> dict[str, list[records.Fields]]:
     return {
-        "final-regret": records.final_regret(cube, found),
-        "differences": records.difference_records(cube, found, reference),
-        "ranks": records.mean_ranks(cube),
-        **{told.file: records.told_records(cube, told) for told in TOLD},
+        "final-regret": [*records.final_regret(cube, found)],
+        "differences": [*records.difference_records(cube, found, reference)],
+        "ranks": [*records.mean_ranks(cube)],
+        **{told.file: [*records.told_records(cube, told)] for told in TOLD},
         "checkpoints": checkpoints,
-        "holes": records.holes(cube),
+        "holes": [*records.holes(cube)],
     }
 
 

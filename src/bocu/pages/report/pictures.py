@@ -1,6 +1,7 @@
-"""Figures as they stand in a page: embedded, with links to their files."""
+"""Figures as the page embeds them: their words, pixels, links to their files, and scoreboards as tables."""
 
 import base64
+import csv
 import json
 import os
 import struct
@@ -11,9 +12,11 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.manifest import refuse_edited
-from bocu.pages.report import tables
-from bocu.pages.report.scoreboards import scoreboard_tables
+from bocu.pages.figures.scoreboard import COLUMNS
+from bocu.pages.report.tables import Table
+from bocu.sweep.evaluation.statistics import CONFIDENCE
 
+LEADS = "◆"
 HEAVIEST_SVG = 400_000
 """Bytes from which on a picture stands in the page as PNG: of very many curves it is the lighter one."""
 PICTURE_SCALE = 0.64
@@ -38,7 +41,7 @@ class Picture:
     svg: str
     pdf: str = ""
     table: str = ""
-    boards: tuple[tables.Table, ...] = ()
+    boards: tuple[Table, ...] = ()
 
 
 def pictures(descriptions: Sequence[str | Path], folder: Path) -> list[Picture]:
@@ -91,7 +94,7 @@ def picture(description: str | Path, folder: Path) -> Picture:
             svg=_link(svg, folder),
             pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
-            boards=scoreboard_tables(identifier, path.parent / words["csv"]) if "csv" in words else (),
+            boards=_boards(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
         raise BocuError(f"{error.filename}: no such file; the figure is drawn again if you delete {path}") from None
@@ -107,3 +110,40 @@ def _embedded(svg: bytes, png: bytes) -> str:
 
 def _link(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _boards(identifier: str, file: Path) -> tuple[Table, ...]:
+    """Return a table for each block of a scoreboard; none where the file is the table of another figure.
+
+    Args:
+        identifier: what the figure is called on the page.
+        file: the table beside the figure.
+    """
+    with file.open(encoding="utf-8", newline="") as stream:
+        reader = csv.DictReader(stream)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            return ()
+        rows = list(reader)
+    blocks = list(dict.fromkeys(row["block"] for row in rows))
+    return tuple(
+        _board(f"{identifier}-{place}", block, [row for row in rows if row["block"] == block])
+        for place, block in enumerate(blocks)
+    )
+
+
+def _board(identifier: str, block: str, rows: list[dict[str, str]]) -> Table:
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
+    cells = {(row["algorithm"], row["problem"]): _ratio(row) for row in rows}
+    caption = (
+        f"{block}: regret relative to {rows[0]['reference']} with {CONFIDENCE:.0%} intervals; {LEADS} the least of a "
+        "column and what has hardly more, as the interval has it."
+    )
+    body = tuple((name, *(cells.get((name, problem), "") for problem in problems)) for name in algorithms)
+    return Table(identifier, caption, ("algorithm", *problems), body)
+
+
+def _ratio(row: dict[str, str]) -> str:
+    mark = f"{LEADS} " if row["leading"] == "True" else ""
+    ends = f" [{float(row['low']):.2f}, {float(row['high']):.2f}]" if row["low"] else ""
+    return f"{mark}{float(row['ratio']):.2f}{ends}"

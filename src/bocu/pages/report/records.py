@@ -4,7 +4,7 @@ A record is a plain dict; all records of one kind have the same keys. Regret is 
 units of the problem's payoff, lower is better.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,12 @@ def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
             yield objective, metric, shown
 
 
+def _place(cube: Results, objective: str, algorithm: str, metric: str | None = None) -> Fields:
+    """Return what a record begins with: what it is about."""
+    scored = {} if metric is None else {"metric": metric}
+    return {"problem": cube.problem, "objective": objective, **scored, "algorithm": algorithm}
+
+
 def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
     """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     totals = {}
@@ -77,108 +83,77 @@ def choose_reference(table: Standings, wanted: str | None = None) -> str | None:
     return table.least or min(table.means, key=lambda label: table.means[label], default=None)
 
 
-def final_regret(cube: Results, found: Tables) -> list[Fields]:
+def final_regret(cube: Results, found: Tables) -> Iterator[Fields]:
     """Return mean, standard error and spread of the final cumulative regret, a record an algorithm and table.
 
     `standing` is that of `Standings.standing`; empty for yardsticks.
     """
-    records = []
     for (objective, metric), table in found.items():
         for label, own in table.regrets.items():
             mean, error = mean_and_error(np.array(list(own.values())))
             spread = tail(own.values())
-            records.append(
-                {
-                    "problem": cube.problem,
-                    "objective": objective,
-                    "metric": metric,
-                    "algorithm": label,
-                    "rounds": int(cube.iterations[-1]),
-                    "seeds": len(own),
-                    "mean": float(mean),
-                    "standard_error": float(error),
-                    "median": spread.median,
-                    "worst_tenth": spread.worst_tenth,
-                    "stuck_seeds": spread.stuck,
-                    "standing": table.standing.get(label, ""),
-                    "margin": table.margin,
-                    "units": cube.units,
-                }
-            )
-    return records
+            yield {
+                **_place(cube, objective, label, metric),
+                "rounds": int(cube.iterations[-1]),
+                "seeds": len(own),
+                "mean": float(mean),
+                "standard_error": float(error),
+                "median": spread.median,
+                "worst_tenth": spread.worst_tenth,
+                "stuck_seeds": spread.stuck,
+                "standing": table.standing.get(label, ""),
+                "margin": table.margin,
+                "units": cube.units,
+            }
 
 
-def difference_records(cube: Results, found: Tables, wanted: str | None = None) -> list[Fields]:
+def difference_records(cube: Results, found: Tables, wanted: str | None = None) -> Iterator[Fields]:
     """Compare every algorithm with the reference on the same seeds, a record an algorithm and table."""
-    records = []
     for (objective, metric), table in found.items():
         reference = choose_reference(table, wanted)
         for label, gap in table.against(reference).items() if reference else ():
-            records.append(
-                {
-                    "problem": cube.problem,
-                    "objective": objective,
-                    "metric": metric,
-                    "algorithm": label,
-                    "reference": reference,
-                    "seeds": gap.difference.count,
-                    "mean_difference": gap.difference.value,
-                    "low": gap.difference.low,
-                    "high": gap.difference.high,
-                    "p_value": gap.p_value,
-                    "on_average": gap.on_average,
-                    "differing_seeds": gap.less.count,
-                    "share_with_less_regret": gap.less.value,
-                    "share_low": gap.less.low,
-                    "share_high": gap.less.high,
-                    "p_value_of_share": gap.p_usually,
-                    "usually": gap.usually,
-                    "units": cube.units,
-                }
-            )
-    return records
+            yield {
+                **_place(cube, objective, label, metric),
+                "reference": reference,
+                "seeds": gap.difference.count,
+                "mean_difference": gap.difference.value,
+                "low": gap.difference.low,
+                "high": gap.difference.high,
+                "p_value": gap.p_value,
+                "on_average": gap.on_average,
+                "differing_seeds": gap.less.count,
+                "share_with_less_regret": gap.less.value,
+                "share_low": gap.less.low,
+                "share_high": gap.less.high,
+                "p_value_of_share": gap.p_usually,
+                "usually": gap.usually,
+                "units": cube.units,
+            }
 
 
-def mean_ranks(cube: Results) -> list[Fields]:
+def mean_ranks(cube: Results) -> Iterator[Fields]:
     """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
-    records = []
     for objective, metric, branches in groups(cube):
         totals = {label: own for label, own in final_totals(cube, branches, metric).items() if own}
         found = ranks(totals)
         for label, rank in found.mean.items():
-            records.append(
-                {
-                    "problem": cube.problem,
-                    "objective": objective,
-                    "metric": metric,
-                    "algorithm": label,
-                    "seeds": found.count,
-                    "mean_rank": rank,
-                    "friedman_p_value": found.p_value,
-                }
-            )
-    return records
+            yield {
+                **_place(cube, objective, label, metric),
+                "seeds": found.count,
+                "mean_rank": rank,
+                "friedman_p_value": found.p_value,
+            }
 
 
-def told_records(cube: Results, told: Told) -> list[Fields]:
+def told_records(cube: Results, told: Told) -> Iterator[Fields]:
     """Return what is told of a statistic, a record a branch and metric; times have no metric."""
     if cube.outputs < told.outputs:
-        return []
-    places: Iterable[tuple[str, str | None, CubeBranch]]
-    if "metric" in told.columns:
-        places = ((objective, metric, branch) for objective, metric, branches in groups(cube) for branch in branches)
-    else:
-        places = ((branch.objective, None, branch) for branch in cube.branches())
-    return [
-        {
-            "problem": cube.problem,
-            "objective": objective,
-            **({} if metric is None else {"metric": metric}),
-            "algorithm": branch.algorithm,
-            **told.summary(cube.per_seed(told.statistic, branch, metric)[0], int(cube.iterations[-1])),
-        }
-        for objective, metric, branch in places
-    ]
+        return
+    for objective, metric, branches in groups(cube) if "metric" in told.columns else [("", None, cube.branches())]:
+        for branch in branches:
+            values, _ = cube.per_seed(told.statistic, branch, metric)
+            place = _place(cube, objective or branch.objective, branch.algorithm, metric)
+            yield {**place, **told.summary(values, int(cube.iterations[-1]))}
 
 
 def spent(cube: Results) -> list[Spent]:
@@ -199,9 +174,8 @@ def spent(cube: Results) -> list[Spent]:
     ]
 
 
-def holes(cube: Results) -> list[Fields]:
+def holes(cube: Results) -> Iterator[Fields]:
     """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
-    records = []
     for branch in cube.branches():
         status = cube.status(branch)
         missing = np.asarray(cube.seeds)[status == MISSING]
@@ -211,19 +185,9 @@ def holes(cube: Results) -> list[Fields]:
             unscored = np.setdiff1d(done, cube.totals(branch, metric)[1])
             if len(unscored):
                 found.append(("no regret in some round", metric, unscored))
-        records += [
-            {
-                "problem": cube.problem,
-                "objective": branch.objective,
-                "algorithm": branch.algorithm,
-                "what": what,
-                "metric": metric,
-                "count": len(seeds),
-                "seeds": seed_ranges(seeds.tolist()),
-            }
-            for what, metric, seeds in found
-        ]
-    return records
+        for what, metric, seeds in found:
+            told = {"what": what, "metric": metric, "count": len(seeds), "seeds": seed_ranges(seeds.tolist())}
+            yield {**_place(cube, branch.objective, branch.algorithm), **told}
 
 
 def with_titles(cube: Results, record: Fields) -> Fields:
@@ -236,30 +200,19 @@ def with_titles(cube: Results, record: Fields) -> Fields:
     return {**record, **titles}
 
 
-def resets(cube: Results) -> list[Fields]:
+def resets(cube: Results) -> Iterator[Fields]:
     """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
-    records = []
     for branch in cube.branches():
-        records += [
-            {
-                "problem": cube.problem,
-                "objective": branch.objective,
-                "algorithm": branch.algorithm,
-                "seed": seed,
-                "round": round_,
-            }
-            for seed, round_ in cube.resets(branch).items()
-        ]
-    return records
+        for seed, round_ in cube.resets(branch).items():
+            yield {**_place(cube, branch.objective, branch.algorithm), "seed": seed, "round": round_}
 
 
-def checkpoints(summary: "xr.Dataset", cube: Results) -> list[Fields]:
+def checkpoints(summary: "xr.Dataset", cube: Results) -> Iterator[Fields]:
     """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
     own = summary.sel(problem=cube.data.attrs["problem_label"])
     regret = own["cumulative_regret"].transpose("objective", "algorithm", "metric", "seed", "checkpoint")
     totals, rounds = regret.values, own["iteration_of"].values
     places = {dim: {str(label): i for i, label in enumerate(regret[dim].values)} for dim in regret.dims[:3]}
-    records = []
     for objective, metric, branches in groups(cube):
         for branch in branches:
             place = places["objective"][branch.objective], places["algorithm"][branch.algorithm]
@@ -267,20 +220,14 @@ def checkpoints(summary: "xr.Dataset", cube: Results) -> list[Fields]:
             whole = values[~np.isnan(values).any(axis=1)]
             mean, error = mean_and_error(whole)
             for point, round_ in enumerate(rounds):
-                records.append(
-                    {
-                        "problem": cube.problem,
-                        "objective": objective,
-                        "metric": metric,
-                        "algorithm": branch.algorithm,
-                        "round": int(round_),
-                        "seeds": len(whole),
-                        "mean": float(mean[point]),
-                        "standard_error": float(error[point]),
-                        "units": cube.units,
-                    }
-                )
-    return records
+                yield {
+                    **_place(cube, objective, branch.algorithm, metric),
+                    "round": int(round_),
+                    "seeds": len(whole),
+                    "mean": float(mean[point]),
+                    "standard_error": float(error[point]),
+                    "units": cube.units,
+                }
 
 
 def seed_ranges(seeds: list[int]) -> str:

@@ -16,6 +16,7 @@ from bocu.sweep.evaluation.claims.findings import Finding
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import Source, as_numbers
 from bocu.sweep.evaluation.claims.verdicts import Verdict, decided, verdict
+from bocu.sweep.evaluation.statistics import benjamini_hochberg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +59,6 @@ def region(claim: Claim, cubes: Sequence[Source]) -> list[Cell]:
     Raises:
         BocuError: the claim asks for what no point has.
     """
-    from statsmodels.stats.multitest import multipletests
-
     cells, reason = [], f"{claim.id}: no cube is of the problem '{claim.problem}' of the file"
     named = labels_of(claim)
     with ExitStack() as files:
@@ -80,10 +79,10 @@ def region(claim: Claim, cubes: Sequence[Source]) -> list[Cell]:
     if not cells:
         return []
     # Verdicts by themselves have settled reasons, which another correction does not share.
-    p_values = multipletests([cell.verdict.raw_p_value for cell in cells], method="fdr_bh")[1]
+    p_values = benjamini_hochberg([cell.verdict.raw_p_value for cell in cells])
     told = f"the correction for {len(cells)} points"
     return [
-        replace(cell, verdict=decided(replace(cell.verdict, reason=""), float(p), len(cells), told))
+        replace(cell, verdict=decided(replace(cell.verdict, reason=""), p, len(cells), told))
         for cell, p in zip(cells, p_values, strict=True)
     ]
 

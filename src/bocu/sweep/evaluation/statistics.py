@@ -213,6 +213,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in found]
 
 
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Correct p values, all of them numbers, by Benjamini and Hochberg's (1995) method: the false discovery rate."""
+    found, count = np.array(p_values, dtype=float), len(p_values)
+    order = np.argsort(found)[::-1]
+    found[order] = np.minimum(1.0, np.minimum.accumulate(found[order] / (np.arange(count, 0, -1) / count)))
+    return [float(p) for p in found]
+
+
 def ranks(regrets: Mapping[str, Mapping[int, float]]) -> Ranks:
     """Rank algorithms within every seed that all of them finished.
 
