@@ -91,9 +91,9 @@ def test_totals_are_those_of_the_digest_seed_by_seed(made):
     panel = numbers["numbers-dunes-any-ro"]
     for algorithm, totals in zip(panel["algorithms"], panel["totals"], strict=True):
         branch = next(branch for branch in results.branches() if branch.algorithm == algorithm["label"])
-        own, seeds = results.totals(branch, "ro")
+        own = results.totals(branch, "ro")
         found = {seed: total for seed, total in zip(panel["seeds"], totals, strict=True) if total is not None}
-        assert found == dict(zip(seeds.tolist(), own.tolist(), strict=True))
+        assert found == own
         assert algorithm["seeds"] == len(own) == (26 if algorithm["label"] == "mle" else 32)
 
 

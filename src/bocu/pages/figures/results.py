@@ -234,22 +234,20 @@ class Results:
         """What `bocu.sweep.evaluation.digests.build_digest` makes."""
         return self.data
 
-    def per_seed(
-        self, statistic: Statistic, branch: CubeBranch, metric: str | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a statistic of a branch, under a metric unless it is one of times, and its seeds, both (seeds,).
+    def per_seed(self, statistic: Statistic, branch: CubeBranch, metric: str | None = None) -> dict[int, float]:
+        """Return a statistic of a branch by seed, under a metric unless it is one of times.
 
         Seeds that are not finished, that the metric does not score in every round from 1 on, or that have none of it,
         are left out.
         """
         found = self._of(statistic.variable, branch, metric)
         if found is None:
-            return np.empty(0), np.empty(0, dtype=int)
+            return {}
         known = ~np.isnan(found)
-        return found[known], self._seeds[known]
+        return dict(zip(self._seeds[known].tolist(), found[known].tolist(), strict=True))
 
-    def totals(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return regret summed from round 1 to the last, and the seeds: see `per_seed`."""
+    def totals(self, branch: CubeBranch, metric: str) -> dict[int, float]:
+        """Return regret summed from round 1 to the last by seed: see `per_seed`."""
         return self.per_seed(TOTAL, branch, metric)
 
     def _array(self, name: str, metric: str | None = None) -> np.ndarray:

@@ -15,7 +15,6 @@ from bocu.pages.figures import marks
 from bocu.pages.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.panel_titles import titles_of
 from bocu.pages.figures.results import (
-    CubeBranch,
     Results,
     all_results,
     metric_title,
@@ -155,7 +154,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             base = next((branch for branch in found if branch.algorithm == reference), None)
             if base is None:
                 continue
-            totals = {titles[problem, branch]: _by_seed(cubes[problem], branch, block.metric) for branch in found}
+            totals = {titles[problem, branch]: cubes[problem].totals(branch, block.metric) for branch in found}
             random = next((titles[problem, b] for b in found if cubes[problem].names[b.algorithm] == "random"), None)
             compared = Standings(totals, competing, random, self.parameters.leads_within)
             gaps, first = compared.against(titles[problem, base]), compared.leading
@@ -227,11 +226,6 @@ class Scoreboard(Figure[ScoreboardParameters]):
         )
         label = shared_data_label([cubes[problem] for problem in problems])
         return Drawing(picture, self.about.title, caption, alternative, "", label, numbers)
-
-
-def _by_seed(cube: Results, branch: CubeBranch, metric: str) -> dict[int, float]:
-    totals, seeds = cube.totals(branch, metric)
-    return dict(zip(seeds.tolist(), totals.tolist(), strict=True))
 
 
 def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:

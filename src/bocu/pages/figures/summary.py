@@ -229,11 +229,9 @@ def relative_regret(cube: Results, wanted: str | None, reference: str, called: s
 
 def regret_ratio(cube: Results, branch: CubeBranch, base: CubeBranch, metric: str) -> Interval:
     """Return regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
-    own, own_seeds = cube.totals(branch, metric)
-    other, other_seeds = cube.totals(base, metric)
-    shared = np.intersect1d(own_seeds, other_seeds)
-    numerator = own[np.isin(own_seeds, shared)]
-    denominator = other[np.isin(other_seeds, shared)]
-    if not len(shared) or denominator.mean() <= 0:
+    own, other = cube.totals(branch, metric), cube.totals(base, metric)
+    shared = [seed for seed in own if seed in other]
+    numerator, denominator = (np.array([totals[seed] for seed in shared]) for totals in (own, other))
+    if not shared or denominator.mean() <= 0:
         return Interval(float("nan"), float("nan"), float("nan"), len(shared))
     return student_ratio(numerator, denominator)

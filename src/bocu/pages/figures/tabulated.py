@@ -107,7 +107,7 @@ def seconds_of_runs(cube: Results) -> dict[str, str]:
     """Return seconds of a whole run by the algorithm's label, as "mean ± error"; of several objectives the first."""
     found: dict[str, str] = {}
     for branch in cube.branches():
-        times, _ = cube.per_seed(SECONDS, branch)
+        times = np.array([*cube.per_seed(SECONDS, branch).values()])
         if len(times) and branch.algorithm not in found:
             mean, error = map(float, mean_and_error(times * float(cube.iterations[-1])))
             digits = decimals(error) if np.isfinite(error) else 2

@@ -58,11 +58,8 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         objective = self._objective(cube)
         same_name = objective if objective in cube.metrics else None
         metric = cube.metric(self.parameters.metric or same_name)
-        branches = [
-            branch
-            for branch in cube.branches(self.parameters.algorithms, [objective])
-            if len(cube.totals(branch, metric)[1])
-        ]
+        wanted = cube.branches(self.parameters.algorithms, [objective])
+        branches = [branch for branch in wanted if cube.totals(branch, metric)]
         if not branches:
             return nothing_to_show(cube, TITLE, "no run is finished")
         realisation: Any = realise(cube, inputs, cube.seeds[0])

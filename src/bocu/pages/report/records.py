@@ -51,11 +51,7 @@ def _place(cube: Results, objective: str, algorithm: str, metric: str | None = N
 
 def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
     """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
-    totals = {}
-    for branch in branches:
-        own, seeds = cube.totals(branch, metric)
-        totals[branch.algorithm] = dict(zip(seeds.tolist(), own.tolist(), strict=True))
-    return totals
+    return {branch.algorithm: cube.totals(branch, metric) for branch in branches}
 
 
 def tables_of(cube: Results, margin: Any = None) -> Tables:
@@ -151,7 +147,7 @@ def told_records(cube: Results, told: Told) -> Iterator[Fields]:
         return
     for objective, metric, branches in groups(cube) if "metric" in told.columns else [("", None, cube.branches())]:
         for branch in branches:
-            values, _ = cube.per_seed(told.statistic, branch, metric)
+            values = np.array([*cube.per_seed(told.statistic, branch, metric).values()])
             place = _place(cube, objective or branch.objective, branch.algorithm, metric)
             yield {**place, **told.summary(values, int(cube.iterations[-1]))}
 
@@ -160,7 +156,7 @@ def spent(cube: Results) -> list[Spent]:
     """Return what each algorithm took on a problem, asking and telling, over all its objectives."""
     found: dict[str, tuple[float, float, int]] = {}
     for branch in cube.branches():
-        times, _ = cube.per_seed(SECONDS, branch)
+        times = np.array([*cube.per_seed(SECONDS, branch).values()])
         total, rounds, seeds = found.get(branch.algorithm, (0.0, 0.0, 0))
         found[branch.algorithm] = (
             total + float(times.sum()) * float(cube.iterations[-1]),
@@ -182,7 +178,7 @@ def holes(cube: Results) -> Iterator[Fields]:
         found = [("no run", "", missing)] if len(missing) else []
         done = np.asarray(cube.seeds)[status == DONE]
         for metric in cube.metrics:
-            unscored = np.setdiff1d(done, cube.totals(branch, metric)[1])
+            unscored = np.setdiff1d(done, [*cube.totals(branch, metric)])
             if len(unscored):
                 found.append(("no regret in some round", metric, unscored))
         for what, metric, seeds in found:

@@ -86,15 +86,13 @@ class Contest:
 
     def totals(self, title: str) -> dict[int, float]:
         """Return the final cumulative regret by seed."""
-        values, seeds = self.cube.totals(self.branches[title], self.metric)
-        return dict(zip(seeds.tolist(), values.tolist(), strict=True))
+        return self.cube.totals(self.branches[title], self.metric)
 
     def seconds(self, title: str) -> dict[int, float]:
         """Return the mean time of a round by seed; empty where some are not known."""
         branch = self.branches[title]
-        times, seeds = self.cube.per_seed(SECONDS, branch)
-        known = len(seeds) == np.count_nonzero(self.cube.status(branch) == DONE)
-        return dict(zip(seeds.tolist(), times.tolist(), strict=True)) if known else {}
+        times = self.cube.per_seed(SECONDS, branch)
+        return times if len(times) == np.count_nonzero(self.cube.status(branch) == DONE) else {}
 
 
 @dataclass(frozen=True)
