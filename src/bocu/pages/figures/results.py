@@ -427,26 +427,14 @@ class Cube(Results):
         """Return the instantaneous regret in units of the payoff, shape (seeds, iterations), and the seeds.
 
         Seeds that are not finished, or that the metric does not score in every round from 1 on, are left out.
-        `variable` may also be RECOMMENDED_REGRET, which is there where algorithms recommend something.
+        `variable` may also be RECOMMENDED_REGRET, which is there where algorithms recommend something, or, of several
+        outputs, HYPERVOLUME_SHARE, a share of the best front's; there are no seeds where it is not there.
         """
         if variable not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
         values, seeds = self.values(variable, branch, metric)
         whole = scored_throughout(self.iterations, values)
         return values[whole], seeds[whole]
-
-    def hypervolume_share(self, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the share of the best front's hypervolume after each round, shape (seeds, rounds), and the seeds.
-
-        Seeds that are not finished, or where the best front guarantees nothing finite, are left out; there are none
-        where payoffs have one output.
-        """
-        started = self.iterations >= 1
-        if HYPERVOLUME_SHARE not in self.data:
-            return np.empty((0, started.sum())), np.empty(0, dtype=int)
-        values, seeds = self.values(HYPERVOLUME_SHARE, branch, metric)
-        known = ~np.isnan(values).any(axis=1)
-        return values[known][:, started], seeds[known]
 
     def payoff(self, branch: CubeBranch) -> tuple[np.ndarray, np.ndarray]:
         """Return the noise-free payoff in the context met, shape (seeds, iterations), and the finished seeds.
@@ -456,13 +444,6 @@ class Cube(Results):
         if PAYOFF not in self.data:
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
         return self.values(PAYOFF, branch)
-
-    def reports(self, variable: str, branch: CubeBranch) -> bool:
-        """Say whether the algorithm reports `variable` of itself: whether one finished run holds no fill value."""
-        if variable not in self.data:
-            return False
-        values, _ = self.values(variable, branch)
-        return bool((np.isfinite(values) if values.dtype.kind == "f" else values >= 0).any())
 
     def curve(
         self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False

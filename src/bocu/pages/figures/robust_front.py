@@ -16,7 +16,7 @@ from bocu.core.parameters import Integer
 from bocu.core.protocols import SCALARISED
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.regret import curves_over_seeds, draw_curves
-from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit
+from bocu.pages.figures.results import HYPERVOLUME_SHARE, Cube, CubeBranch, seed_counts, with_unit
 from bocu.sweep.evaluation.robust_front import MARGIN
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ class RobustFront(Figure[RobustFrontParameters]):
         found = []
         looks = cube.looks_apart(self.parameters.algorithms)
         for branch in cube.branches(self.parameters.algorithms, [pursued]):
-            share, seeds = cube.hypervolume_share(branch, metric)
+            share, seeds = cube.regret(branch, metric, HYPERVOLUME_SHARE)
             if len(seeds):
                 title = cube.titles[branch.algorithm]
-                found.append(Tried(branch, title, looks[title], seeds.tolist(), share))
+                found.append(Tried(branch, title, looks[title], seeds.tolist(), share[:, cube.iterations >= 1]))
         return found
 
 
