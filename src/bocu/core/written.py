@@ -15,7 +15,7 @@ def number(value: float, digits: int, significant: bool = False, sign: bool = Fa
     return format(value, kind).replace("-", "−")
 
 
-def short(value: float) -> str:
+def brief(value: float) -> str:
     """Write a number to its third figure, and all figures before the point: "1.15", "7215"."""
     return number(value, decimals(abs(value) / 10) if value else 0)
 
@@ -52,7 +52,7 @@ def round_time(value: float) -> str:
     return "< 1 µs"
 
 
-def duration(seconds: float) -> str:
+def work_time(seconds: float) -> str:
     """Write a time of work: "12 s", "3.4 min", "5.1 h"."""
     if seconds < 60:
         return round_time(seconds)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.core.written import counted, duration, round_time, short, spoken
+from bocu.core.written import brief, counted, round_time, spoken, work_time
 from bocu.pages.figures.results import NO_OBJECTIVE, Results
 from bocu.pages.report import records, tables
 from bocu.pages.report.records import Spent
@@ -129,7 +129,7 @@ def _lead(cube: Results, table: Standings) -> str:
         some = [label for label in table.competing[1:] if table.standing[label] == where]
         return _listed([f"{cube.titles[label]} {tables.interval(gaps[label].difference)}" for label in some])
 
-    within = short(table.margin)
+    within = brief(table.margin)
     parts = {
         f"leading with it, by {within} more at most": those(LEADING),
         "open": those(OPEN),
@@ -338,12 +338,12 @@ def _cost(times: Sequence[Spent], leaders: Sequence[str]) -> str:
         return "No times were recorded."
     of_leaders = {leader: [one for one in times if one.title == leader] for leader in leaders[:2]}
     slowest = {leader: max(own, key=lambda one: one.round) for leader, own in of_leaders.items() if own}
-    total = duration(sum(each.total for each in times))
+    total = work_time(sum(each.total for each in times))
     if not slowest:
         return f"All runs together decided for {total} on one core."
     each = "; ".join(
         f"{leader}: up to {round_time(most.round)} a round ({most.problem}), "
-        f"{duration(sum(one.total for one in of_leaders[leader]))} in all"
+        f"{work_time(sum(one.total for one in of_leaders[leader]))} in all"
         for leader, most in slowest.items()
     )
     cheap = min(times, key=lambda one: one.round)

@@ -9,7 +9,7 @@ from math import isnan
 from pathlib import Path
 
 from bocu.core.io.files import atomic_path
-from bocu.core.written import NOTHING, counted, decimals, duration, number, probability, round_time, short
+from bocu.core.written import NOTHING, brief, counted, decimals, number, probability, round_time, work_time
 from bocu.pages.figures.results import NO_OBJECTIVE, Results, shown_unit
 from bocu.pages.report.records import Fields, Spent
 from bocu.sweep.evaluation.audits import Audit
@@ -173,7 +173,7 @@ def _regret(final: Fields) -> str:
     text = plus_minus(final["mean"], final["standard_error"])
     if final["stuck_seeds"] <= STUCK_SHARE * final["seeds"]:
         return text
-    spread = f"median {short(final['median'])}, worst tenth {short(final['worst_tenth'])}"
+    spread = f"median {brief(final['median'])}, worst tenth {brief(final['worst_tenth'])}"
     return f"{text}; {spread}; sticks in {final['stuck_seeds']} of {final['seeds']}"
 
 
@@ -195,7 +195,7 @@ def _led(final: Mapping[str, Fields], titles: Mapping[str, str]) -> str:
     if LEADING not in where.values():
         few = max(record["seeds"] for record in final.values()) < VERDICT_SEEDS
         return f" Nobody leads yet: a verdict takes {VERDICT_SEEDS} paired seeds." if few else " No two are told apart."
-    margin = short(next(iter(final.values()))["margin"])
+    margin = brief(next(iter(final.values()))["margin"])
     open_ = [titles[label] for label, standing in where.items() if standing == OPEN]
     rest = f" Open: {', '.join(open_)}." if open_ else ""
     return f" Bold: the least regret, and what has at most {margin} more, as the interval has it.{rest}"
@@ -306,14 +306,14 @@ def times(spent: Sequence[Spent]) -> Table:
         rows.append(
             (
                 most.title,
-                duration(own),
+                work_time(own),
                 share_of_all,
-                f"{most.problem} ({duration(most.total)})",
+                f"{most.problem} ({work_time(most.total)})",
                 f"{round_time(slowest.round)} ({slowest.problem})",
             )
         )
     header = ("Algorithm", "Time", "Share", "Most on", "Slowest round, mean of a problem")
-    caption = f"Time of all runs: {duration(whole)} on one core, by algorithm."
+    caption = f"Time of all runs: {work_time(whole)} on one core, by algorithm."
     return Table("time-table", caption, header, tuple(rows), labels=tuple(order))
 
 
