@@ -8,9 +8,8 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 import bocu
-from bocu.advice.allowed import Constrained
+from bocu.advice.allowed import Constrained, extremes, read_constraints, terms
 from bocu.advice.choices import read_decisions
-from bocu.advice.constraints import extremes, read_constraints, terms
 
 DECISIONS = "staff:int:1..8,price:1..20,shelf:{low,high},hours:int:0..12"
 

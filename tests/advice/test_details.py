@@ -9,10 +9,9 @@ import pytest
 import bocu
 from bocu.advice.choices import read_decisions
 from bocu.advice.details import standardised_residuals
-from bocu.advice.large import LargePosterior
-from bocu.advice.logs import read_forecast, read_log
+from bocu.advice.logs import read_forecast, read_log, read_log_table
 from bocu.advice.model import Learnt
-from bocu.advice.tables import read_log_table
+from bocu.advice.posteriors import LargePosterior
 from bocu.learners.surrogates.continuous.model import Posterior
 
 

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 import bocu
-from bocu.advice.forgetting import Forgetting
-from bocu.advice.gaps import AveragedPosterior, laws_of
-from bocu.advice.time import Clock
+from bocu.advice.posteriors import AveragedPosterior, laws_of
+from bocu.advice.time import Clock, Forgetting
 from bocu.learners.surrogates.continuous.model import Posterior
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
 

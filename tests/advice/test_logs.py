@@ -5,8 +5,7 @@ import pytest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import read_forecast, read_log
-from bocu.advice.tables import read_log_table
+from bocu.advice.logs import read_forecast, read_log, read_log_table
 
 HEAD = "price,rain,profit\n"
 BODY = "1,0,5\n2,1,6\n3,0,7\n4,1,8\n"

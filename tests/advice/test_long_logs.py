@@ -5,13 +5,12 @@ import pytest
 from decision_logs import kiosk
 
 import bocu
-from bocu.advice import fits
-from bocu.advice.cells import Boxes, gathered, representatives
+from bocu.advice import model
+from bocu.advice.cells import Boxes, fewer_contexts, gathered, in_parts, representatives
 from bocu.advice.choices import read_decisions
-from bocu.advice.large import LargePosterior, fewer_contexts, in_parts
-from bocu.advice.logs import Forecast, read_log, weighted
+from bocu.advice.logs import Forecast, read_log, read_log_table, weighted
 from bocu.advice.model import Learnt
-from bocu.advice.tables import read_log_table
+from bocu.advice.posteriors import LargePosterior
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
 from bocu.learners.surrogates.continuous.model import Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
@@ -85,7 +84,7 @@ def test_noise_that_is_inflated_is_that_of_fewer_observations(random):
 def test_parts_make_the_whole(monkeypatch, random):
     values = random.random((10, 3))
     whole = in_parts(lambda some: some.sum(axis=1), values, 4)
-    monkeypatch.setattr("bocu.advice.large._AT_ONCE", 12)
+    monkeypatch.setattr("bocu.advice.cells._AT_ONCE", 12)
     assert in_parts(lambda some: some.sum(axis=1), values, 4).tolist() == whole.tolist()
 
 
@@ -101,8 +100,8 @@ def test_more_contexts_than_a_set_takes_are_gathered_and_a_note_says_so(random):
 def test_a_log_of_many_rows_is_learnt_from_as_a_whole_and_says_what_was_fitted(monkeypatch):
     log = kiosk(200)
     exact = bocu.suggest(log, **ASKED, radius=0.2)
-    monkeypatch.setattr("bocu.advice.fits.MOST_ROWS_OF_A_FIT", 80)
-    monkeypatch.setattr("bocu.advice.fits.ROWS_OF_A_FIRST_FIT", 40)
+    monkeypatch.setattr("bocu.advice.model.MOST_ROWS_OF_A_FIT", 80)
+    monkeypatch.setattr("bocu.advice.model.ROWS_OF_A_FIRST_FIT", 40)
     part = bocu.suggest(log, **ASKED, radius=0.2)
     assert not any("were fitted to" in note for note in exact.notes)
     assert any("were fitted to 80 of 200 rows, spread over time" in note for note in part.notes)
@@ -117,9 +116,9 @@ def test_an_ascent_that_is_told_the_curvature_ends_where_one_that_is_not_does(mo
     structure = product(1, 2, "matern-5/2", "matern-5/2")
     groups = np.array([0, 1, 2])
     for noisy in (outputs, np.sin(4.0 * inputs[:, 0])):  # the second: noise ends at its bound
-        whole = fits.fitted(structure, inputs, noisy, groups)
-        monkeypatch.setattr(fits, "ROWS_OF_A_FIRST_FIT", 60)
-        stepwise = fits.fitted(structure, inputs, noisy, groups)
+        whole = model.fitted(structure, inputs, noisy, groups)
+        monkeypatch.setattr(model, "ROWS_OF_A_FIRST_FIT", 60)
+        stepwise = model.fitted(structure, inputs, noisy, groups)
         monkeypatch.undo()
         objective = LogPosterior(structure, inputs, standardise(noisy)[2], Priors())
         top = objective(whole.to_vector())[0]

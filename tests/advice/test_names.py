@@ -6,7 +6,7 @@ import pytest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.names import Shared, shared_scales, structure_of
+from bocu.advice.model import Shared, shared_scales, structure_of
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
 
 DECISIONS = read_decisions("price:0..1,shelf:{a,b,c},staff:0..1")

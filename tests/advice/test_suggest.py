@@ -130,10 +130,10 @@ def test_many_numbers_are_searched_by_sobol_points_and_steps():
 
 def test_a_long_log_is_fitted_on_part_of_its_rows_and_learnt_from_as_a_whole(monkeypatch):
     whole = bocu.suggest(kiosk(60), **ASKED, radius=0.2)
-    monkeypatch.setattr("bocu.advice.fits.ROWS_OF_A_FIRST_FIT", 30)
+    monkeypatch.setattr("bocu.advice.model.ROWS_OF_A_FIRST_FIT", 30)
     stepwise = bocu.suggest(kiosk(60), **ASKED, radius=0.2)
     assert stepwise.best.expected == pytest.approx(whole.best.expected, rel=0.01)
-    monkeypatch.setattr("bocu.advice.fits.MOST_ROWS_OF_A_FIT", 40)
+    monkeypatch.setattr("bocu.advice.model.MOST_ROWS_OF_A_FIT", 40)
     part = bocu.suggest(kiosk(60), **ASKED, radius=0.2)
     assert part.rows == 60
     assert part.noise != whole.noise

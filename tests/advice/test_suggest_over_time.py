@@ -6,8 +6,8 @@ import pytest
 from decision_logs import drifting, kiosk, sold
 
 import bocu
+from bocu.advice.logs import read_log_table
 from bocu.advice.radius import DistanceAhead, estimate_radius
-from bocu.advice.tables import read_log_table
 from bocu.advice.time import in_time, read_half_life
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.parameters import SetParameters

@@ -56,9 +56,8 @@ def told(found: object) -> str:
 def foretold(rows: int) -> str:
     """Return how well the model of a log foretells rows that it has not seen."""
     from bocu.advice.choices import read_decisions
-    from bocu.advice.logs import read_log, weighted
+    from bocu.advice.logs import read_log, read_log_table, weighted
     from bocu.advice.model import Learnt
-    from bocu.advice.tables import read_log_table
 
     decisions, contexts = read_decisions(ASKED["decisions"]), ASKED["contexts"]
     seen, unseen = (
@@ -74,12 +73,12 @@ def foretold(rows: int) -> str:
 
 def compare(rows: int) -> None:
     import bocu
-    from bocu.advice import fits
+    from bocu.advice import model
 
     print(f"\n| {rows} rows | decision | expected | guaranteed | error | log density | seconds |")
     print("|---|---|---|---|---|---|---|")
-    for name, most in (("2,000 of them fitted", fits.MOST_ROWS_OF_A_FIT), ("all of them fitted", rows)):
-        fits.MOST_ROWS_OF_A_FIT = most
+    for name, most in (("2,000 of them fitted", model.MOST_ROWS_OF_A_FIT), ("all of them fitted", rows)):
+        model.MOST_ROWS_OF_A_FIT = most
         start = time.process_time()
         found = told(bocu.suggest(log(rows), **ASKED))
         seconds = time.process_time() - start

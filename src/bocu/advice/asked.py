@@ -1,26 +1,96 @@
-"""What is asked of a log, checked before anything is learnt: decisions, what may be suggested, the set, units."""
+"""What is asked of a log, checked before anything is learnt: decisions, alternatives, the set, units."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.allowed import Allowed, Constrained, Free, Listed
-from bocu.advice.alternatives import Alternatives, decisions_of, read_alternatives
-from bocu.advice.choices import Decisions, OneOfNames, read_decisions
-from bocu.advice.constraints import read_constraints
-from bocu.advice.logs import Log
-from bocu.advice.names import HAMMING
+from bocu.advice.allowed import Allowed, Constrained, Free, Listed, read_constraints
+from bocu.advice.choices import Decisions, OneOfNames, Range, read_decisions
+from bocu.advice.logs import Log, LogTable, read_log_table, read_rows
+from bocu.advice.model import HAMMING
 from bocu.advice.outcomes import Outcome
-from bocu.advice.tables import LogTable, read_log_table
 from bocu.advice.time import ESTIMATE
 from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry
 from bocu.core.parameters import Reading, nearest, validate
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.robust.ambiguity.parameters import SetParameters
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What there is to choose from.
+
+    Attributes:
+        values: shape (n, d), plain values as `Decisions` has them.
+        lines: what each row is called, (n,).
+        notes: what was done to read them.
+    """
+
+    values: np.ndarray
+    lines: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def decisions_of(table: LogTable, log: LogTable, others: Collection[str]) -> Decisions:
+    """Return what is decided: each column that alternatives and log both have, but for contexts and outcomes.
+
+    Numbers go from the smallest to the largest that either has, and are whole where all are; anything else is a choice
+    of the names that either has.
+
+    Raises:
+        BocuError: they have no such column in common.
+    """
+    names = [name for name in table.columns if name in log.columns and name not in others]
+    if not names:
+        raise BocuError(
+            f"{table.name}: found the columns {', '.join(table.columns) or 'none'}; at least one decision that the log "
+            "has too is wanted"
+        )
+    return Decisions(tuple(_part(name, [*table.columns[name], *log.columns[name]]) for name in names))
+
+
+def read_alternatives(table: LogTable, decisions: Decisions) -> Alternatives:
+    """Read alternatives.
+
+    Raises:
+        BocuError: a column is missing or holds what it must not, a value is missing, out of bounds or no whole number,
+            or there is no row.
+    """
+    notes: list[str] = []
+    values = read_rows(table, decisions, notes)
+    if not len(values):
+        raise BocuError(f"{table.name}: found no row; at least one alternative is wanted")
+    for faulty, what in (
+        (np.isnan(values).any(axis=1), "a value is missing; an alternative has all"),
+        (~decisions.inside(values), "out of the bounds of --decisions"),
+    ):
+        if faulty.any():
+            raise BocuError(f"{table.name}: {table.lines[int(np.argmax(faulty))]}: {what}")
+    return Alternatives(values, tuple(table.lines), tuple(notes))
+
+
+def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
+    texts = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    try:
+        numbers = np.array([float(text) for text in texts])
+    except ValueError:
+        levels = tuple(dict.fromkeys(texts))
+        if len(levels) < 2:
+            raise BocuError(f"--alternatives: column '{name}' has {shown(levels[0])} alone: no choice") from None
+        return OneOfNames(name, levels)
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite):
+        raise BocuError(f"--alternatives: column '{name}': found no number and no name")
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        high = low + max(1.0, abs(low))
+    return Range(name, low, high, bool((finite == np.round(finite)).all()))
+
 
 OBJECTIVES = {
     "dro": "the worst expectation over the set",

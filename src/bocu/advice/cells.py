@@ -1,8 +1,15 @@
-"""Cells of like weight: points are split near their weighted median, again and again, along the axis they spread on."""
+"""Many rows: what stands for all of them.
 
+Cells are of like weight: points are split near their weighted median, again and again, along the axis they spread on.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+from bocu.advice.logs import Forecast
+from bocu.robust.ambiguity.base import AmbiguitySet
 
 
 @dataclass(frozen=True)
@@ -102,3 +109,39 @@ def representatives(points: np.ndarray, most: int) -> np.ndarray:
     order = np.lexsort((away, where))
     first = np.flatnonzero(np.diff(where[order], prepend=-1))
     return np.sort(order[first])
+
+
+#: The most different contexts that expectations are taken over, and to how many more are gathered.
+MOST_CONTEXTS, GATHERED = 2000, 1000
+
+#: Numbers of an intermediate table that is made at once, 128 MiB.
+_AT_ONCE = 2**24
+
+
+def fewer_contexts(forecast: Forecast, family: type[AmbiguitySet] | None) -> Forecast:
+    """Gather the contexts of a forecast that has more of them than a set takes, or than tables have room for."""
+    most = family.most_cells if family is not None else None
+    count = len(forecast.weights)
+    if count <= (most or MOST_CONTEXTS):
+        return forecast
+    kept = most or GATHERED
+    span = np.ptp(forecast.contexts, axis=0)
+    span[span == 0.0] = 1.0
+    points, weights = gathered(forecast.contexts / span, forecast.weights, kept)
+    note = f"{count} different contexts were gathered into {len(weights)}, the means of cells of like weight"
+    return Forecast(points * span, weights / weights.sum(), (*forecast.notes, note))
+
+
+def rows_of_a_fit(inputs: np.ndarray, most: int) -> np.ndarray:
+    """Return the positions of at most so many rows of inputs (t, D), spread over their order and over the inputs."""
+    if len(inputs) <= most:
+        return np.arange(len(inputs))
+    return representatives(np.column_stack([np.linspace(0.0, 1.0, len(inputs)), inputs]), most)
+
+
+def in_parts(measure: Callable[[np.ndarray], np.ndarray], values: np.ndarray, width: int) -> np.ndarray:
+    """Return a measure of values (n, d), whose tables are so wide, by no more rows at once than memory has room for."""
+    step = max(1, _AT_ONCE // max(width, 1))
+    if len(values) <= step:
+        return measure(values)
+    return np.concatenate([measure(values[start : start + step]) for start in range(0, len(values), step)])

@@ -3,25 +3,181 @@
 Its covariance is a product of one kernel over decisions and one over contexts, so that payoff tables of many decisions
 in many contexts are two small matrices away. Decisions and contexts are scaled to [0, 1]: decisions by their bounds,
 contexts by the range of log and forecast together.
+
+Names to choose from are told apart one-hot or by whether they differ at all (Hamming). One-hot: each name is an input
+with a length-scale of its own under the kernel of the numbers, so that two names may be more alike than two others.
+Hamming: two different names of a choice are equally unlike, exp(-1 / l^2), one length-scale l for the whole choice,
+times the kernel of the numbers (the transformed overlap kernel of Wan et al., 2021). It has fewer hyper-parameters, for
+logs with few rows for each name.
+
+Hyper-parameters are fitted to some rows from far away, to the rest from where those ended. The log posterior of some
+rows has, near its top, the shape of that of all of them, which is only steeper by as much as there are more rows. An
+ascent that is told this shape needs half the steps of one that has to find it.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.advice import fits
-from bocu.advice.choices import Decisions, Range
-from bocu.advice.forgetting import Forgetting, estimate_forgetting, read_forgetting
-from bocu.advice.gaps import AveragedPosterior, Laws, averaged, laws_of
-from bocu.advice.large import LargePosterior, in_parts
+from bocu.advice.cells import in_parts, rows_of_a_fit
+from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.logs import Forecast, Log
-from bocu.advice.names import ONE_HOT, shared_scales, structure_of
-from bocu.advice.time import Clock
-from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.advice.posteriors import AveragedPosterior, LargePosterior, Laws, averaged, laws_of
+from bocu.advice.time import Clock, Forgetting, estimate_forgetting, read_forgetting
+from bocu.core.errors import BocuError, shown
+from bocu.core.kernels import kernel_named
+from bocu.core.parameters import nearest
+from bocu.learners.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.model import Posterior, standardise
+from bocu.learners.surrogates.continuous.structure import Factor, Hyperparameters, Structure, product
 
 if TYPE_CHECKING:
     from bocu.advice.outcomes import Combined
+
+ONE_HOT, HAMMING = "one-hot", "hamming"
+CODES = {
+    ONE_HOT: "one input a name, each with a length-scale",
+    HAMMING: "different or not, one length-scale a choice",
+}
+
+
+def checked_code(code: str) -> str:
+    """Return the code.
+
+    Raises:
+        BocuError: there is none of that name.
+    """
+    if code not in CODES:
+        raise BocuError(f"--names: found {shown(code)}; {nearest(code, CODES)}")
+    return code
+
+
+def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) -> Structure:
+    """Return the covariance over coded decisions and contexts (`contexts` of them).
+
+    The last factor is that of the contexts; all before are of decisions.
+    """
+    columns = len(decisions.encode(np.zeros((1, len(decisions.parts))))[0])
+    choices = [i for i, part in enumerate(decisions.parts) if isinstance(part, OneOfNames)]
+    if code == ONE_HOT or not choices:
+        return product(columns, contexts, kernel, kernel)
+    numbers = sum(isinstance(part, Range) for part in decisions.parts)
+    factors = [Factor(kernel_named(kernel), slice(0, numbers))] if numbers else []
+    factors += [Factor(kernel_named("squared-exponential"), decisions.columns(i)) for i in choices]
+    factors.append(Factor(kernel_named(kernel), slice(columns, columns + contexts)))
+    return Structure(columns, contexts, tuple(factors))
+
+
+def shared_scales(decisions: Decisions, contexts: int, code: str) -> np.ndarray:
+    """Return for each input (D,) which of the length-scales that a fit decides is its own."""
+    groups: list[int] = []
+    for i in sorted(range(len(decisions.parts)), key=lambda i: decisions.columns(i).start):
+        width = decisions.columns(i).stop - decisions.columns(i).start
+        first = groups[-1] + 1 if groups else 0
+        groups += [first] * width if code == HAMMING else list(range(first, first + width))
+    return np.array([*groups, *range(groups[-1] + 1, groups[-1] + 1 + contexts)])
+
+
+class Shared(LogPosterior):
+    """The objective of a fit in which inputs share length-scales, which the prior counts once.
+
+    Args:
+        whole: the objective of a fit where each input has its own.
+        groups: which length-scale each input takes, shape (D,), of 0 to G - 1.
+    """
+
+    def __init__(self, whole: LogPosterior, groups: np.ndarray) -> None:
+        self._whole = whole
+        self._groups = groups
+        self.priors = whole.priors
+        contexts = whole.structure.contexts
+        self.structure = replace(whole.structure, decisions=int(groups.max()) + 1 - contexts)
+
+    def __call__(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log posterior density and its gradient at logarithms (G + 2,)."""
+        spread = np.concatenate([vector[:-2][self._groups], vector[-2:]])
+        value, gradient = self._whole(spread)
+        prior, by_prior = self.priors.density(spread)
+        once, by_once = self.priors.density(vector)
+        gradient -= by_prior
+        summed = np.bincount(self._groups, weights=gradient[:-2])
+        return value - prior + once, np.concatenate([summed, gradient[-2:]]) + by_once
+
+
+def spread_scales(found: Hyperparameters, groups: np.ndarray) -> Hyperparameters:
+    """Return hyper-parameters with a length-scale for each input (D,)."""
+    return replace(found, lengthscales=found.lengthscales[groups])
+
+
+#: Hyper-parameters are fitted to no more rows than this, spread over time and inputs of a longer log, whose posterior
+#: has all rows and is kept as one matrix.
+MOST_ROWS_OF_A_FIT = 2000
+
+#: The fit of a longer log starts where a fit of so many of its rows ended, whose many steps are cheap.
+ROWS_OF_A_FIRST_FIT = 250
+
+#: Relative change of the objective at which the first ascents and the last one end.
+_FIRST_TOLERANCE, _TOLERANCE = 1e-6, 1e-5
+
+#: Step of the differences that a curvature is found by, and the least curvature that is trusted.
+_STEP, _FLATTEST = 1e-3, 0.5
+
+
+def fitted(structure: Structure, inputs: np.ndarray, outputs: np.ndarray, groups: np.ndarray) -> Hyperparameters:
+    """Return the most probable hyper-parameters of inputs (t, D) and outputs (t,), all rows alike.
+
+    `groups` (D,) says which length-scale each input has.
+    """
+    different = int(groups.max()) + 1
+
+    def objective(rows: np.ndarray) -> LogPosterior:
+        whole = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors)
+        return Shared(whole, groups) if different < structure.inputs else whole
+
+    priors = Priors()
+    few = rows_of_a_fit(inputs, ROWS_OF_A_FIRST_FIT)
+    first = objective(few)
+    found = best_hyperparameters(first, priors.starts(different, None, len(outputs)), tolerance=_FIRST_TOLERANCE)
+    if len(few) < len(outputs):
+        many = rows_of_a_fit(inputs, MOST_ROWS_OF_A_FIT)
+        steeper = len(many) / len(few)
+        found = _ascended(objective(many), found, steeper * _curvature(first, found))
+    return spread_scales(found, groups)
+
+
+def _curvature(objective: LogPosterior, at: Hyperparameters) -> np.ndarray:
+    """Return minus the second derivatives (v, v) of an objective at `Hyperparameters.to_vector` (v,)."""
+    here = at.to_vector()
+    steps = _STEP * np.eye(len(here))
+    found = np.array([objective(here - step)[1] - objective(here + step)[1] for step in steps]) / (2.0 * _STEP)
+    return np.asarray((found + found.T) / 2.0)
+
+
+def _ascended(objective: LogPosterior, start: Hyperparameters, curvature: np.ndarray) -> Hyperparameters:
+    """Maximise an objective from a start near its top, whose curvature (v, v) is about known.
+
+    Where the ascent meets a bound it is done as if nothing were known: bounds do not lie along the steps it takes.
+    """
+    from scipy.optimize import minimize
+
+    here = start.to_vector()
+    steepness, directions = np.linalg.eigh(curvature)
+    steps = directions / np.sqrt(np.maximum(steepness, _FLATTEST))
+    least, most = np.full(len(here), math.log(SMALLEST)), np.full(len(here), math.log(LARGEST))
+    least[-1] = math.log(objective.priors.least_noise)
+
+    def loss(moved: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective(np.clip(here + steps @ moved, least, most))
+        return -value, -gradient @ steps
+
+    end = minimize(loss, np.zeros(len(here)), jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE, "gtol": 1e-5})
+    reached = here + steps @ end.x
+    if ((reached > least) & (reached < most)).all():
+        return Hyperparameters.from_vector(reached)
+    return best_hyperparameters(objective, [start], tolerance=_TOLERANCE)
+
 
 KERNEL = "matern-5/2"
 
@@ -85,19 +241,19 @@ class Learnt:
         inflation = None if recency is None else 1.0 / recency
         whole = len(log.outcome)
         groups = shared_scales(decisions, met.shape[1], code)
-        found = fits.fitted(self.structure, inputs[:whole], outputs[:whole], groups)
+        found = fitted(self.structure, inputs[:whole], outputs[:whole], groups)
         self._laws: Laws | None = None
         self.posterior: Posterior
         if len(gaps.outcome):
             self._laws = laws_of(met)
             self.posterior = AveragedPosterior(self.structure, found, inputs, outputs, self._laws, inflation)
         else:
-            family = Posterior if whole <= fits.MOST_ROWS_OF_A_FIT else LargePosterior
+            family = Posterior if whole <= MOST_ROWS_OF_A_FIT else LargePosterior
             self.posterior = family(self.structure, found, inputs, outputs, inflation)
         self.notes = []
-        if whole > fits.MOST_ROWS_OF_A_FIT:
+        if whole > MOST_ROWS_OF_A_FIT:
             self.notes.append(
-                f"length-scales, scale and noise were fitted to {fits.MOST_ROWS_OF_A_FIT} of {whole} rows, spread "
+                f"length-scales, scale and noise were fitted to {MOST_ROWS_OF_A_FIT} of {whole} rows, spread "
                 "over time, decisions and contexts; all rows were learnt from at these (of 3000 simulated rows, "
                 "expected and guaranteed within 0.4% of the exact fit's)"
             )

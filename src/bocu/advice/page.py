@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
-from bocu.advice.drawing import svg
+from bocu.advice.pictures import svg
 from bocu.core.io.pages import page_template
 
 #: Rows of the log that a page shows.

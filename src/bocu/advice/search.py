@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bocu.advice.allowed import Allowed, Free
+from bocu.advice.cells import rows_of_a_fit
 from bocu.advice.choices import OneOfNames
-from bocu.advice.large import rows_of_a_fit
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice import fits
-from bocu.advice.alternatives import Alternatives
 from bocu.advice.asked import (
+    Alternatives,
     checked_units,
     extrapolated,
     how_coded,
@@ -19,18 +18,25 @@ from bocu.advice.asked import (
     what_is_allowed,
     what_is_decided,
 )
+from bocu.advice.cells import fewer_contexts
 from bocu.advice.choices import Decisions
 from bocu.advice.details import NINETY_FIVE, details, log_rows
-from bocu.advice.fronts import earned_by, front_of
-from bocu.advice.large import fewer_contexts
-from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_logs, weighted
-from bocu.advice.model import Learnt, forgetting_of, influences
-from bocu.advice.names import ONE_HOT, checked_code
-from bocu.advice.outcomes import Combined, by_spread, read_outcomes, sum_in_words, sum_of
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_log_table, read_logs, weighted
+from bocu.advice.model import MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, checked_code, forgetting_of, influences
+from bocu.advice.outcomes import (
+    Combined,
+    ExpectedOutcome,
+    OnFront,
+    Outcome,
+    by_spread,
+    front,
+    read_outcomes,
+    sum_in_words,
+    sum_of,
+)
 from bocu.advice.radius import estimate_radius
 from bocu.advice.search import Rule, Search
 from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
-from bocu.advice.tables import read_log_table
 from bocu.advice.time import ESTIMATE, in_time
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
@@ -38,6 +44,57 @@ from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.checks import radius as checked_radius
 from bocu.robust.ambiguity.parameters import SetParameters
+
+
+def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[ExpectedOutcome, ...]:
+    """Return what a decision (d,) brings of each outcome."""
+    return tuple(
+        _earned(value[None], one, model, rule) for one, model in zip(learnt.outcomes, learnt.models, strict=True)
+    )
+
+
+def _earned(row: np.ndarray, one: Outcome, model: Learnt, rule: Rule) -> ExpectedOutcome:
+    payoffs = model.means(row)
+    expected = one.sign * float((payoffs @ rule.weights)[0])
+    half = NINETY_FIVE * float(model.spreads(row, rule.weights)[0])
+    return ExpectedOutcome(
+        name=one.name,
+        minimise=one.minimise,
+        weight=one.weight,
+        expected=expected,
+        interval=(expected - half, expected + half),
+        guaranteed=one.sign * float(rule.guaranteed(payoffs)[0]) if rule.has_worst else None,
+    )
+
+
+def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFront, ...]:
+    """Return decisions that no other candidate beats in the objective of every outcome, each taken for itself.
+
+    Those that are best in one outcome and the suggested decision (d,) are among them, others are spread over the front;
+    the best of the first outcome stands first.
+    """
+    rule = search.rule
+    pool = np.vstack([best, search.pool])
+    payoffs = [model.means(pool) for model in learnt.models]
+    values = np.stack([rule.values(table) for table in payoffs], axis=1)
+    heads = [first_best(column) for column in values.T]
+    told = {0: ["suggested"]}
+    for one, row in zip(learnt.outcomes, heads, strict=True):
+        told.setdefault(row, []).append(f"{'least' if one.minimise else 'most'} {one.name}")
+    expected = np.stack([table @ rule.weights for table in payoffs], axis=1)
+    guaranteed = np.stack([rule.guaranteed(table) for table in payoffs], axis=1) if rule.has_worst else expected
+    signs = np.array([one.sign for one in learnt.outcomes])
+    names = [one.name for one in learnt.outcomes]
+    return tuple(
+        OnFront(
+            decision=learnt.decisions.shown(pool[row]),
+            expected=dict(zip(names, (signs * expected[row]).tolist(), strict=True)),
+            guaranteed=dict(zip(names, (signs * guaranteed[row]).tolist(), strict=True)),
+            which=", ".join(told.get(row, [])),
+        )
+        for row in sorted(front(values, [*heads, 0]), key=lambda row: -values[row, 0])
+    )
+
 
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
@@ -114,7 +171,7 @@ def suggest(
     stated = stated_set(objective, set, radius, keys or {}, alpha)
     allowed, broken = what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
-    if len(logs[0].outcome) > fits.MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
+    if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
         logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
     several = len(outcomes) > 1
     if several and not weights:

@@ -1,14 +1,15 @@
-"""A suggestion: what to decide, what it guarantees, what that costs, and what there is to know of it."""
+"""A suggestion: what to decide, what it guarantees, what that costs, and the words that tell it."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bocu.advice.details import Details, LoggedRow
+from bocu.advice.details import OUTLYING, Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
+from bocu.core.io.tables import table
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,199 @@ class Suggestion:
         return page_of(self.to_dict())
 
     def __str__(self) -> str:
-        from bocu.advice.words import suggestion_told
 
         return suggestion_told(self)
+
+
+#: Most contexts whose change of weight is told.
+_TOLD = 4
+
+#: Most alternatives that are told.
+_ALTERNATIVES = 10
+
+_UNDER = {
+    "so": "best expectation under the forecast",
+    "ro": "best in its worst context",
+}
+
+
+def suggestion_told(suggestion: Suggestion) -> str:
+    """Return the lines that `bocu suggest` prints."""
+    return "\n".join(line for part in _parts(suggestion) for line in (*part, ""))
+
+
+def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
+    if suggestion.notes:
+        yield [f"note: {note}" for note in suggestion.notes]
+    yield _decision(suggestion)
+    if suggestion.best.guaranteed is not None:
+        yield _worst(suggestion)
+    if suggestion.prices:
+        yield _prices(suggestion)
+    if suggestion.front:
+        yield _front(suggestion)
+    if suggestion.alternatives:
+        yield _alternatives(suggestion)
+    elif suggestion.second is not None:
+        yield ["Next best that differs:", f"  {_judged(suggestion.second, suggestion)}"]
+    yield _influences(suggestion)
+    if suggestion.outliers:
+        yield _outliers(suggestion)
+
+
+def why(suggestion: Suggestion) -> str:
+    """Return what the decision is best under, in words."""
+    if suggestion.explore:
+        return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
+    if suggestion.objective in _UNDER:
+        return _UNDER[suggestion.objective]
+    if suggestion.objective == "cvar":
+        return f"best mean of the worst {suggestion.size:.0%} of contexts"
+    return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
+
+
+def _decision(suggestion: Suggestion) -> list[str]:
+    best, name, units = suggestion.best, suggestion.outcome, suggestion.units
+    unit = of(units.get(name, ""))
+    lines = [f"Decision: {named(best.decision, units)}", f"  ({why(suggestion)})"]
+    if suggestion.constraints:
+        lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
+    low, high = best.interval
+    lines.append(
+        f"Expected {name}: {best.expected:.4g}{unit}, which the log places between {low:.4g} and {high:.4g} (95 %)"
+    )
+    for one in suggestion.outcomes:
+        low, high = one.interval
+        lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
+    if best.guaranteed is not None:
+        most = "at most" if suggestion.minimise else "at least"
+        lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right")
+    if suggestion.given_up > 0.0:
+        verb = "costs more" if suggestion.minimise else "earns less"
+        lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+    else:
+        lines.append("No decision is better if the forecast is right")
+    lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
+    known = (best.interval[1] - best.interval[0]) / 2.0
+    lines.append(
+        f"Trying it once would teach: its expectation, known to within {known:.4g}{unit}, would be known to within "
+        f"{suggestion.taught:.4g}{unit}"
+    )
+    lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
+    return lines
+
+
+def _worst(suggestion: Suggestion) -> list[str]:
+    if not suggestion.shifted:
+        return ["Worst distribution: the forecast itself"]
+    lines = ["Worst distribution, as if"]
+    for moved in suggestion.shifted[:_TOLD]:
+        context = named(moved.context, suggestion.units)
+        if moved.weight > 0.0:
+            lines.append(f"  {context} came {moved.worst / moved.weight:.3g} times as often")
+        else:
+            lines.append(f"  {context}, which the forecast gives no weight, came {moved.worst:.3g} of times")
+    if len(suggestion.shifted) > _TOLD:
+        lines.append(f"  and {len(suggestion.shifted) - _TOLD} other contexts changed their weight")
+    lines += [
+        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the forecast {mean:.4g}"
+        for name, (mean, worst) in suggestion.means.items()
+    ]
+    return lines
+
+
+def _prices(suggestion: Suggestion) -> list[str]:
+    size = "share" if suggestion.set == "cvar" else "radius"
+    head = [size, *suggestion.best.decision, "guaranteed", "expected", "price"]
+    rows = [
+        [
+            f"{entry.size:.4g}",
+            *(_shown(value) for value in entry.decision.values()),
+            f"{entry.guaranteed:.4g}",
+            f"{entry.expected:.4g}",
+            f"{entry.price:.3g}",
+        ]
+        for entry in suggestion.prices
+    ]
+    return [f"Price of robustness, by {size}:", *(f"  {line}" for line in table(head, rows))]
+
+
+def _front(suggestion: Suggestion) -> list[str]:
+    told = "expected" if suggestion.best.guaranteed is None else "guaranteed"
+    head = [*suggestion.best.decision, *(f"{told} {one.name}" for one in suggestion.outcomes), "which is"]
+    rows = [
+        [
+            *(_shown(value) for value in entry.decision.values()),
+            *(f"{value:.4g}" for value in entry.guaranteed.values()),
+            entry.which or "-",
+        ]
+        for entry in suggestion.front
+    ]
+    return ["Decisions that no other beats in all outcomes:", *(f"  {line}" for line in table(head, rows))]
+
+
+def _alternatives(suggestion: Suggestion) -> list[str]:
+    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed"]
+    rows = [
+        [
+            entry.line,
+            *(_shown(value) for value in entry.judged.decision.values()),
+            f"{entry.judged.expected:.4g}",
+            "-" if entry.judged.guaranteed is None else f"{entry.judged.guaranteed:.4g}",
+        ]
+        for entry in suggestion.alternatives[:_ALTERNATIVES]
+    ]
+    more = len(suggestion.alternatives) - len(rows)
+    return [
+        "Alternatives, best first:",
+        *(f"  {line}" for line in table(head, rows)),
+        *([f"  and {more} others"] if more else []),
+    ]
+
+
+def _influences(suggestion: Suggestion) -> list[str]:
+    units = suggestion.units
+    head = ["column", "role", "length-scale", f"moves {suggestion.outcome} by"]
+    rows = [
+        [
+            entry.name,
+            entry.role,
+            "-" if entry.lengthscale is None else f"{entry.lengthscale:.3g}{of(units.get(entry.name, ''))}",
+            f"{entry.swing:.3g}{of(units.get(suggestion.outcome, ''))}",
+        ]
+        for entry in sorted(suggestion.influences, key=lambda entry: -entry.swing)
+    ]
+    return ["What was learnt:", *(f"  {line}" for line in table(head, rows))]
+
+
+def _outliers(suggestion: Suggestion) -> list[str]:
+    rows = suggestion.outliers
+    lines = [f"Outliers, more than {OUTLYING:g} standard deviations from what all other rows tell (they count):"]
+    for row in rows[:_TOLD]:
+        by = "" if row.residual is None else f", {abs(row.residual):.2g} {'above' if row.residual > 0 else 'below'}"
+        met = {name: value for name, value in row.context.items() if value is not None}
+        lines.append(f"  {row.line}: {named({**row.decision, **met}, suggestion.units)}{by}")
+    if len(rows) > _TOLD:
+        lines.append(f"  and {len(rows) - _TOLD} others")
+    return lines
+
+
+def _judged(judged: Judged, suggestion: Suggestion) -> str:
+    guaranteed = "" if judged.guaranteed is None else f", guaranteed {judged.guaranteed:.4g}"
+    return (
+        f"{named(judged.decision, suggestion.units)}: expected {suggestion.outcome} {judged.expected:.4g}{guaranteed}"
+    )
+
+
+def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
+    """Return "price = 7.5 euro, staff = 3"."""
+    return ", ".join(f"{name} = {_shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+
+
+def of(unit: str) -> str:
+    """Return a unit as it stands behind a number."""
+    return f" {unit}" if unit else ""
+
+
+def _shown(value: float | int | str) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,34 +1,136 @@
-"""What `bocu suggest` and `bocu replay` are asked, from a settings file and the command line, which goes before it."""
+"""`bocu suggest` and `bocu replay`: the next decision from a log, and what such decisions would have earned.
 
+What may be asked is stated once, in the parameters of `_asked`, which are named as arguments of `bocu.suggest` and
+`bocu.replay` are; each command takes those that it knows.
+"""
+
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from bocu.commands.outputs import writable
 from bocu.core.errors import BocuError
 
-_CALLED = {"set": "name", "constraints": "constraint"}
+
+def _asked(
+    context: typer.Context,
+    log: Annotated[Path, typer.Argument(help="CSV or JSON file: decisions, contexts and outcome, a row each time.")],
+    settings: Annotated[
+        Path | None, typer.Option(help="YAML file that states all of it, with units; options take its place.")
+    ] = None,
+    decisions: Annotated[
+        str | None, typer.Option(help="What is decided: 'price:1..20,staff:int:1..8,shelf:{low,high}'.")
+    ] = None,
+    contexts: Annotated[
+        str | None, typer.Option(help="Columns of what is met after deciding: temperature,rain.")
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(help="Column of what was earned, or paid; of several: profit,waste:min.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Of several outcomes, what a unit of each counts: profit=1,waste=20.")
+    ] = None,
+    constraints: Annotated[
+        list[str] | None,
+        typer.Option("--constraint", help="Linear constraint between decisions: 'staff + 2*shelf <= 10'; repeatable."),
+    ] = None,
+    alternatives: Annotated[
+        Path | None, typer.Option(help="CSV or JSON file with a row for each decision there is to choose from.")
+    ] = None,
+    forecast: Annotated[
+        Path | None,
+        typer.Option(help="CSV or JSON file of contexts; a replay takes past ones, by --time. Left out: those met."),
+    ] = None,
+    objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
+    set: Annotated[str, typer.Option(help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
+    radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
+    alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
+    minimise: Annotated[bool, typer.Option("--minimise/--maximise", help="Whether the outcome is a cost.")] = False,
+    explore: Annotated[bool, typer.Option("--try/--deploy", help="What may yet turn out best, or what is.")] = False,
+    names: Annotated[
+        str, typer.Option(help="How names to choose from are told apart: one-hot or hamming.")
+    ] = "one-hot",
+    missing: Annotated[
+        str, typer.Option(help="Rows that lack contexts alone: average over what they may be, or leave-out.")
+    ] = "average",
+    time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
+    forget: Annotated[
+        str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Rows that an estimated radius is to hold for.", min=1)] = None,
+    first: Annotated[int | None, typer.Option(help="Rows before the first step; left out: a third of them.")] = None,
+    steps: Annotated[int, typer.Option(help="How often advice is asked for anew.")] = 8,
+    judge: Annotated[str, typer.Option(help="log, model, or auto: the log where it holds enough like rows.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.", callback=writable)
+    ] = None,
+) -> None: ...
 
 
-def names_of(text: str | None) -> list[str] | None:
-    """Return the names of columns that have commas between."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+#: What a suggestion is not asked, and what a replay is not.
+_OF_REPLAY, _OF_SUGGEST = ("first", "steps", "judge"), ("explore", "missing")
 
 
-def arguments(context: typer.Context, settings: Path | None, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `bocu.suggest` or `bocu.replay`.
+def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) -> Callable[..., None]:
+    """Return a command that prints what a function of the log and of what is asked returns."""
 
-    Args:
-        context: of the command, which knows what was written on the command line.
-        settings: file that states what the command line does not.
-        asked: values of options, by argument.
+    def command(context: typer.Context, log: Path, **options: Any) -> None:
+        import json
+
+        from bocu.core.io.files import write_text
+
+        found = run(log, arguments(context, options["settings"]), context)
+        if options["report"] is not None:
+            write_text(options["report"], found.to_html())
+        typer.echo(json.dumps(found.to_dict(), indent=2) if options["as_json"] else str(found).rstrip())
+
+    whole = inspect.signature(_asked)
+    kept = [one for name, one in whole.parameters.items() if name not in without]
+    command.__signature__ = whole.replace(parameters=kept)  # type: ignore[attr-defined]
+    keys = "The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them."
+    command.__doc__ = f"{summary}\n\n{keys}"
+    return command
+
+
+def _suggest(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
+    from bocu.advice.suggesting import suggest
+
+    return suggest(log, **asked)
+
+
+def _replay(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
+    from bocu.advice.replaying import replay
+
+    # The forecast of a settings file is tomorrow's.
+    left_aside = _OF_SUGGEST if _is_stated(context, "forecast") else (*_OF_SUGGEST, "forecast")
+    return replay(log, **{key: value for key, value in asked.items() if key not in left_aside})
+
+
+suggest_command = _command(
+    _suggest,
+    _OF_REPLAY,
+    "Print the next decision from LOG, what it is expected to earn, what it guarantees, and what that costs.",
+)
+replay_command = _command(
+    _replay,
+    _OF_SUGGEST,
+    "Print what suggestions would have earned against what was done, and against the best expectation.",
+)
+
+
+def arguments(context: typer.Context, settings: Path | None) -> dict[str, Any]:
+    """Return the arguments of `bocu.suggest` or `bocu.replay`: the command line goes before the settings file.
 
     Raises:
-        BocuError: the file is at fault, or there is no context or outcome.
+        BocuError: the file or an option is at fault, or there is no context or outcome.
     """
     from bocu.advice.settings import read_settings
 
-    stated = _stated(context, asked)
+    stated = _stated(context)
     written = {} if settings is None else read_settings(settings)
     if "set" in stated and written.get("set") != stated["set"]:
         written["keys"] = {}  # those of another set
@@ -48,6 +150,25 @@ def arguments(context: typer.Context, settings: Path | None, asked: dict[str, An
     return found
 
 
+def _stated(context: typer.Context) -> dict[str, Any]:
+    """Return what the command line states."""
+    from bocu.advice.outcomes import read_weights
+    from bocu.commands.worst_case import keys_of
+
+    outside = ("log", "settings", "as_json", "report")
+    found = {key: value for key, value in context.params.items() if key not in outside and _is_stated(context, key)}
+    if "contexts" in found:
+        found["contexts"] = [name.strip() for name in found["contexts"].split(",") if name.strip()]
+    if "weights" in found:
+        found["weights"] = read_weights(found["weights"])
+    return {**found, "keys": keys_of(context.args)} if context.args else found
+
+
+def _is_stated(context: typer.Context, key: str) -> bool:
+    source = context.get_parameter_source(key)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def _columns(found: dict[str, Any]) -> list[str]:
     """Return the columns that are asked for, where decisions are stated."""
     from bocu.advice.choices import read_decisions
@@ -57,13 +178,3 @@ def _columns(found: dict[str, Any]) -> list[str]:
     decisions = read_decisions(decided) if isinstance(decided, str) else decided
     outcomes = read_outcomes(found["outcome"], False, None)
     return [*(decisions.names if decisions else ()), *found["contexts"], *(one.name for one in outcomes)]
-
-
-def _stated(context: typer.Context, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what the command line states of what is asked."""
-
-    def given(key: str) -> bool:
-        source = context.get_parameter_source(_CALLED.get(key, key))
-        return bool(context.args) if key == "keys" else source is not None and source.name == "COMMANDLINE"
-
-    return {key: value for key, value in asked.items() if given(key)}

@@ -13,10 +13,9 @@ import numpy as np
 
 from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
 from bocu.advice.choices import Decisions, OneOfNames, Range
-from bocu.advice.logs import FEWEST_ROWS, is_missing
+from bocu.advice.logs import FEWEST_ROWS, LogTable, is_missing
 from bocu.advice.suggesting import suggest
 from bocu.advice.suggestion import Suggestion
-from bocu.advice.tables import LogTable
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain

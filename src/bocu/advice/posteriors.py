@@ -1,10 +1,11 @@
-"""Rows of a log whose contexts are not all known: they count, averaged over what the contexts may have been.
+"""Posteriors of logs that lack contexts, and of logs of thousands of rows.
 
-Such a row's payoff is y = f(x, C) + noise with a context C that is drawn, independently of all else, from whole rows of
-the log: from all of them alike where the row tells no context, else from those nearest in what it tells. Mean and
-covariance of payoffs and observations under that joint law are exact: between the row and any point it is the kernel's
-mean over C, between two such rows the mean over both, and its own variance stays that of any point, which leaves the
-part that no average explains as noise of its own. The posterior is the best linear one with these moments.
+A row whose contexts are not all known counts, averaged over what the contexts may have been. Its payoff is
+y = f(x, C) + noise with a context C that is drawn, independently of all else, from whole rows of the log: from all of
+them alike where the row tells no context, else from those nearest in what it tells. Mean and covariance of payoffs and
+observations under that joint law are exact: between the row and any point it is the kernel's mean over C, between two
+such rows the mean over both, and its own variance stays that of any point, which leaves the part that no average
+explains as noise of its own. The posterior is the best linear one with these moments.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel
 from bocu.learners.surrogates.continuous.model import Posterior
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
@@ -111,3 +113,41 @@ def averaged(kernel: Kernel, points: np.ndarray, laws: Laws) -> np.ndarray:
     """Return the mean of a kernel between points (n, l) and the rows' contexts, (n, t)."""
     means: np.ndarray = kernel(points, laws.points) @ laws.shares
     return means
+
+
+class LargePosterior(Posterior):
+    """A Gaussian process given many observations: one matrix in memory, which becomes its own Cholesky factor.
+
+    What needs the inverse is solved with the factor instead.
+    """
+
+    def explained(self, cross: np.ndarray) -> np.ndarray:
+        """Return by how much observations lessen the variances (n,) of what has covariances (n, t) with them."""
+        from scipy.linalg import solve_triangular
+
+        return np.asarray((solve_triangular(self._factor, cross.T, lower=True, check_finite=False) ** 2).sum(axis=0))
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return (K + noise)^-1 right, shape (t,) or (t, k)."""
+        from scipy.linalg import cho_solve
+
+        return np.asarray(cho_solve((self._factor, True), right, check_finite=False))
+
+    def _factorised(self, noise: float | np.ndarray, right: np.ndarray) -> np.ndarray:
+        from scipy.linalg import lapack
+
+        rows = len(self.inputs)
+        # Columns first, as LAPACK has it, or it would copy.
+        matrix = np.empty((rows, rows), order="F")
+        for start in range(0, rows, _ROWS_AT_ONCE):
+            some = slice(start, start + _ROWS_AT_ONCE)
+            matrix[start:, some] = self._between(self.inputs[start:], self.inputs[some])
+        matrix[np.diag_indices(rows)] += noise
+        self._factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        if failed:
+            raise BocuError("covariance of the observations: found a matrix that is not positive definite")
+        return self.solve(right)
+
+    def _between(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        here = self.hyperparameters
+        return here.output_scale * self.structure.correlation(here.lengthscales, first, second)
