@@ -187,5 +187,5 @@ def test_a_forecast_outside_the_log_is_said_to_be_extrapolation():
 
 def test_a_context_that_never_changes_still_leads_to_a_decision():
     found = bocu.suggest({**GOOD, "rain": [2, 2, 2, 2]}, **ASKED, radius=0.1)
-    assert found.best.guaranteed == pytest.approx(found.best.expected)
+    assert found.best.worst == pytest.approx(found.best.expected)
     assert "Worst distribution: the forecast itself" in str(found)

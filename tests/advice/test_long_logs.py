@@ -10,7 +10,7 @@ from bocu.advice.cells import Boxes, fewer_contexts, gathered, in_parts, represe
 from bocu.advice.choices import read_decisions
 from bocu.advice.logs import Forecast, read_log, read_log_table, weighted
 from bocu.advice.model import Learnt
-from bocu.advice.posteriors import LargePosterior
+from bocu.advice.posteriors import LargePosterior, Trended, trend
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
 from bocu.learners.surrogates.continuous.model import Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
@@ -62,7 +62,7 @@ def test_a_posterior_in_one_matrix_is_the_same_posterior(random):
     found = Hyperparameters(np.array([0.4, 0.7, 0.9]), 1.3, 0.05)
     inputs, inflation = random.random((600, 3)), random.uniform(1.0, 4.0, 600)
     outputs = np.sin(4.0 * inputs[:, 0]) + inputs[:, 1] + 0.2 * random.normal(size=600)
-    usual, large = (family(structure, found, inputs, outputs, inflation) for family in (Posterior, LargePosterior))
+    usual, large = (family(structure, found, inputs, outputs, inflation) for family in (Trended, LargePosterior))
     points = random.random((7, 3))
     for one, other in zip(usual.moments(points), large.moments(points), strict=True):
         assert one == pytest.approx(other, rel=1e-9)
@@ -116,11 +116,12 @@ def test_an_ascent_that_is_told_the_curvature_ends_where_one_that_is_not_does(mo
     structure = product(1, 2, "matern-5/2", "matern-5/2")
     groups = np.array([0, 1, 2])
     for noisy in (outputs, np.sin(4.0 * inputs[:, 0])):  # the second: noise ends at its bound
-        whole = model.fitted(structure, inputs, noisy, groups)
+        whole, _ = model.fitted(structure, inputs, noisy, groups)
         monkeypatch.setattr(model, "ROWS_OF_A_FIRST_FIT", 60)
-        stepwise = model.fitted(structure, inputs, noisy, groups)
+        stepwise, _ = model.fitted(structure, inputs, noisy, groups)
         monkeypatch.undo()
-        objective = LogPosterior(structure, inputs, standardise(noisy)[2], Priors())
+        known = trend(structure, inputs, inputs)
+        objective = LogPosterior(structure, inputs, standardise(noisy)[2], Priors(), known)
         top = objective(whole.to_vector())[0]
         assert objective(stepwise.to_vector())[0] == pytest.approx(top, rel=1e-4, abs=0.02)
 
@@ -136,9 +137,9 @@ def test_what_a_trial_would_teach_is_what_a_row_more_does():
     points = np.hstack([np.tile(chosen.encode(value[None]), (4, 1)), learnt.scaled(forecast.contexts)])
     prior = here.hyperparameters.output_scale * learnt.structure.correlation(
         here.hyperparameters.lengthscales, points, points
-    )
+    ) + trend(learnt.structure, points, points)
     for met, found in enumerate(after):
-        more = Posterior(
+        more = Trended(
             learnt.structure, here.hyperparameters, np.vstack([here.inputs, points[met]]), np.append(seen.outcome, 0.0)
         )
         mean = forecast.weights @ more.covariance(points)

@@ -47,9 +47,9 @@ def test_a_weighted_sum_is_the_sum_of_its_outcomes(weighed):
 
 def test_what_is_guaranteed_of_a_sum_is_no_less_than_the_sum_of_its_guarantees(weighed):
     profit, waste = weighed.outcomes
-    assert profit.guaranteed <= profit.expected
-    assert waste.guaranteed >= waste.expected
-    assert weighed.best.guaranteed >= profit.guaranteed - 5.0 * waste.guaranteed - 1e-6
+    assert profit.worst <= profit.expected
+    assert waste.worst >= waste.expected
+    assert weighed.best.worst >= profit.worst - 5.0 * waste.worst - 1e-6
 
 
 def test_a_weighted_sum_decides_as_a_column_of_it_would(weighed):
@@ -71,7 +71,7 @@ def test_without_weights_outcomes_count_by_their_spread_and_a_front_is_told(unwe
 
 
 def test_no_decision_of_the_front_beats_another_and_each_lies_between_the_extremes(unweighed):
-    found = np.array([[one.guaranteed["profit"], -one.guaranteed["waste"]] for one in unweighed.front])
+    found = np.array([[one.worst["profit"], -one.worst["waste"]] for one in unweighed.front])
     for row in found:
         assert not ((found >= row).all(axis=1) & (found > row + 1e-9).any(axis=1)).any()
     prices = [one.decision["price"] for one in unweighed.front]

@@ -57,5 +57,5 @@ def test_the_settings_of_the_page_are_those_that_are_written(root, kiosk):
     (block,) = (block for block in printed.blocks(root, "yaml") if block.page == OPTIONS)
     assert block.text == (kiosk / "kiosk.yaml").read_text(encoding="utf-8")
     assert (
-        "order = 63 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout
+        "order = 62 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout
     )

@@ -139,20 +139,21 @@ def test_lines_and_points_of_pictures_are_those_of_the_json(found):
     axes = pictures.slice_picture(plain, 1).axes[0]
     drawn = axes.lines[0].get_xydata().T.tolist()
     assert drawn == [slices[1]["at"], slices[1]["expected"]]
-    assert axes.lines[1].get_ydata().tolist() == slices[1]["guaranteed"]
+    assert axes.lines[1].get_ydata().tolist() == slices[1]["worst"]
     band, *points = axes.collections
     assert band.get_paths()[0].vertices[:, 1].max() == pytest.approx(max(slices[1]["high"]))
     outliers = [row["outlier"] for row in plain["details"]["rows"]]
-    assert [len(one.get_offsets()) for one in points] == [outliers.count(False), outliers.count(True)]
-    crossed = [row for row, out in zip(slices[1]["rows"], outliers, strict=True) if out]
-    assert np.asarray(points[1].get_offsets()).tolist() == crossed
+    told = [
+        [row for row, out in zip(slices[1]["rows"], outliers, strict=True) if out == kind] for kind in (False, True)
+    ]
+    assert [np.asarray(one.get_offsets()).tolist() for one in points] == [rows for rows in told if rows]
     curve = plain["details"]["curve"]
     axes = pictures.curve_picture(plain).axes[0]
     assert axes.lines[0].get_ydata().tolist() == curve["suggested"]
     assert axes.lines[1].get_ydata().tolist() == curve["steady"]
     axes = pictures.trade_off_picture(plain).axes[0]
     assert axes.lines[0].get_xdata().tolist() == plain["details"]["trade_off"]["expected"]
-    assert axes.lines[1].get_xydata().tolist() == [[plain["best"]["expected"], plain["best"]["guaranteed"]]]
+    assert axes.lines[1].get_xydata().tolist() == [[plain["best"]["expected"], plain["best"]["worst"]]]
     bars = [bar.get_width() for bar in pictures.weights_picture(plain).axes[0].patches]
     contexts = plain["details"]["contexts"]
     assert bars[: 2 * len(contexts)] == [one[key] for key in ("weight", "worst") for one in contexts]

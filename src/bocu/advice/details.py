@@ -3,26 +3,19 @@
 All of it is asked of the same model and the same set as the suggestion, and is plain data.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bocu.advice.logs import Forecast, Log
-from bocu.advice.model import Learnt
+from bocu.advice.model import Learnt, standardised_residuals
 from bocu.advice.outcomes import Combined, Outcome, front
 from bocu.advice.search import Search
 from bocu.core.ties import first_best
 
-#: A row is an outlier where what it earned lies further than so many standard deviations from what all others tell.
-OUTLYING = 3.0
-
 #: Standard deviations to either side of the mean that hold 95 % of a normal distribution.
 NINETY_FIVE = 1.959964
-
-#: Rows up to which all residuals are worked out; of a longer log, so many of the largest.
-_ALL_RESIDUALS, _LARGEST_RESIDUALS = 2000, 256
 
 _SLICE_POINTS, _CURVE_POINTS, _NEAR_THE_FRONT = 41, 25, 24
 #: The curve goes to so many times the radius that was asked for.
@@ -39,7 +32,7 @@ class LoggedRow:
         outcome: what it earned, or the weighted sum of what it did.
         residual: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum,
             and of rows of a long log that do not stand out.
-        outlier: whether that is more than `OUTLYING` to either side.
+        outlier: whether it is not believed, and left out of what is learnt.
     """
 
     line: str
@@ -60,7 +53,7 @@ class ColumnSlice:
         at: values of the column, (n,); names of a choice.
         expected: outcome, (n,).
         low, high: where that expectation lies with probability 0.95, by the model, (n,).
-        guaranteed: under the worst distribution for each, (n,); None of contexts and where there is no worst case.
+        worst: under the worst distribution for each, (n,); None of contexts and where there is no worst case.
         suggested: the value of the suggested decision, or the mean of the context in the forecast.
         rows: for each whole row of the log its value and what it earned, carried over to the slice: what the slice has
             there, and what the row earned more than the model expects of it, (t, 2); in order of the rows.
@@ -72,7 +65,7 @@ class ColumnSlice:
     expected: list[float]
     low: list[float]
     high: list[float]
-    guaranteed: list[float] | None
+    worst: list[float] | None
     suggested: float | int | str
     rows: list[tuple[float | int | str, float]]
 
@@ -94,17 +87,17 @@ class RadiusCurve:
 
 @dataclass(frozen=True)
 class TradeOff:
-    """What is guaranteed against what is expected.
+    """What is worst against what is expected.
 
     Attributes:
         decisions: on the front, best guarantee first.
-        expected, guaranteed: of each, (n,).
+        expected, worst: of each, (n,).
         others: pairs of what the decisions nearest to the best of both are expected to earn and guarantee, (m, 2).
     """
 
     decisions: list[dict[str, float | int | str]]
     expected: list[float]
-    guaranteed: list[float]
+    worst: list[float]
     others: list[tuple[float, float]]
 
 
@@ -144,33 +137,14 @@ class Details:
     contexts: list[Weighed]
 
 
-def standardised_residuals(learnt: Learnt) -> np.ndarray:
-    """Return by how many standard deviations each row (t,) lies above what all other rows tell of it.
-
-    Leave-one-out at the hyper-parameters of the whole log, the constant mean estimated anew without the row: with
-    Q = K^-1 - K^-1 1 1' K^-1 / (1' K^-1 1), K the covariance of the observations, it is (Q y)_i / sqrt(Q_ii)
-    (Rasmussen and Williams, 2006, Eqs. 5.10-5.12, with the mean of Sec. 2.7). Of more than 2,000 rows the 256 of
-    largest |Q y|, which are those that stand out; of others it is not a number.
-    """
-    here = learnt.posterior
-    count = len(here.weights)
-    rows = np.argsort(-np.abs(here.weights), kind="stable")[: count if count <= _ALL_RESIDUALS else _LARGEST_RESIDUALS]
-    ones = here.solve(np.ones(len(here.weights)))
-    found = np.full(len(here.weights), np.nan)
-    for some in np.array_split(rows, math.ceil(len(rows) / _LARGEST_RESIDUALS)):
-        one_each = np.zeros((len(some), len(found)))
-        one_each[np.arange(len(some)), some] = 1.0
-        diagonal = here.explained(one_each) - ones[some] ** 2 / ones.sum()
-        found[some] = here.weights[some] / np.sqrt(np.maximum(diagonal, 1e-300))
-    return found
-
-
 def log_rows(
     learnt: Learnt | Combined, names: Sequence[str], outcomes: Sequence[Outcome], logs: Sequence[Log]
 ) -> list[LoggedRow]:
     """Return the rows of the log; an outlier in any outcome is one."""
     models = learnt.models if isinstance(learnt, Combined) else (learnt,)
-    residuals = np.stack([standardised_residuals(model) for model in models])
+    lacking = np.full(len(logs[0].gaps.outcome), np.nan)
+    residuals = np.stack([np.concatenate([standardised_residuals(model), lacking]) for model in models])
+    doubted = np.append(~np.all([model.kept for model in models], axis=0), np.zeros(len(lacking), dtype=bool))
     weights = np.array([one.sign * one.weight for one in outcomes]) if len(outcomes) > 1 else np.ones(1)
     first = logs[0]
     earned = weights @ np.stack([np.concatenate([log.outcome, log.gaps.outcome]) for log in logs])
@@ -184,7 +158,7 @@ def log_rows(
             context={name: None if np.isnan(met[i, j]) else float(met[i, j]) for j, name in enumerate(names)},
             outcome=float(earned[i]),
             residual=sign * float(residuals[0, i]) if len(models) == 1 and np.isfinite(residuals[0, i]) else None,
-            outlier=bool((np.abs(residuals[:, i]) > OUTLYING).any()),
+            outlier=bool(doubted[i]),
         )
         for i, line in enumerate([*first.lines, *first.gaps.lines])
     ]
@@ -254,7 +228,7 @@ def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[ColumnS
                 expected=_plain(sign * expected),
                 low=_plain(sign * expected - half),
                 high=_plain(sign * expected + half),
-                guaranteed=_plain(sign * rule.guaranteed(payoffs)) if rule.has_worst else None,
+                worst=_plain(sign * rule.lowest(payoffs)) if rule.has_worst else None,
                 suggested=part.shown(best[i]),
                 rows=[
                     (part.shown(value), float(earned))
@@ -286,7 +260,7 @@ def _of_contexts(
                 expected=_plain(sign * expected),
                 low=_plain(sign * expected - NINETY_FIVE * spread),
                 high=_plain(sign * expected + NINETY_FIVE * spread),
-                guaranteed=None,
+                worst=None,
                 suggested=float(mean[i]),
                 rows=list(zip(_plain(here), _plain(sign * (there + surplus)), strict=True)),
             )
@@ -300,22 +274,22 @@ def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) ->
         return None
     both = search.payoffs(np.stack([best, steady]))
     rules = search.rule.at_sizes(_CURVE_POINTS, _FARTHEST)
-    values = sign * np.array([rule.guaranteed(both) for rule in rules])
+    values = sign * np.array([rule.lowest(both) for rule in rules])
     return RadiusCurve([rule.size or 0.0 for rule in rules], _plain(values[:, 0]), _plain(values[:, 1]))
 
 
 def _trade_off(search: Search, sign: float) -> TradeOff:
-    expected, guaranteed = search.expectations(search.pool), search.rule.guaranteed(search.payoffs(search.pool))
-    both = np.stack([guaranteed, expected], axis=1)
-    chosen = front(both, [first_best(guaranteed), first_best(expected)])
-    chosen.sort(key=lambda i: -guaranteed[i])
+    expected, worst = search.expectations(search.pool), search.rule.lowest(search.payoffs(search.pool))
+    both = np.stack([worst, expected], axis=1)
+    chosen = front(both, [first_best(worst), first_best(expected)])
+    chosen.sort(key=lambda i: -worst[i])
     short = ((both.max(axis=0) - both) / np.maximum(np.ptp(both, axis=0), 1e-300)).sum(axis=1)
     others = np.argsort(short, kind="stable")[:_NEAR_THE_FRONT]
     return TradeOff(
         [search.learnt.decisions.shown(search.pool[i]) for i in chosen],
         _plain(sign * expected[chosen]),
-        _plain(sign * guaranteed[chosen]),
-        list(zip(_plain(sign * expected[others]), _plain(sign * guaranteed[others]), strict=True)),
+        _plain(sign * worst[chosen]),
+        list(zip(_plain(sign * expected[others]), _plain(sign * worst[others]), strict=True)),
     )
 
 
@@ -324,9 +298,7 @@ def _earned(learnt: Learnt | Combined) -> np.ndarray:
     if isinstance(learnt, Combined):
         parts = [one.weight * _earned(model) for one, model in zip(learnt.outcomes, learnt.models, strict=True)]
         return np.asarray(np.sum(parts, axis=0))
-    here = learnt.posterior
-    earned: np.ndarray = here.shift + here.scale * here.standardised[: len(learnt.log.outcome)]
-    return earned
+    return learnt.earned
 
 
 def _with(point: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:

@@ -52,7 +52,7 @@ class ExpectedOutcome:
         weight: what one unit of it counts in the sum that is decided by.
         expected: under the forecast.
         interval: where that expectation lies with probability 0.95, by the model.
-        guaranteed: expectation under the distribution that is worst for this outcome; None without a worst case.
+        worst: expectation under the distribution that is worst for this outcome; None without a worst case.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ExpectedOutcome:
     weight: float
     expected: float
     interval: tuple[float, float]
-    guaranteed: float | None
+    worst: float | None
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class OnFront:
     Attributes:
         decision: by name.
         expected: by outcome, under the forecast.
-        guaranteed: by outcome, under the distribution worst for it; what is expected where there is no worst case.
+        worst: by outcome, under the distribution worst for it; what is expected where there is no worst case.
         which: what it stands for, as "best profit" or "suggested"; empty where nothing stands out.
     """
 
     decision: dict[str, float | int | str]
     expected: dict[str, float]
-    guaranteed: dict[str, float]
+    worst: dict[str, float]
     which: str
 
 
@@ -210,6 +210,11 @@ class Combined:
     def pair_means(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
         """Return the expected sum (n,) of decisions (n, d), each in its own context."""
         return self._summed([model.pair_means(values, contexts) for model in self.models])
+
+    def draws(self) -> list["Combined"]:
+        """Return sums of models at other hyper-parameters, as probable as the log has them."""
+        found = zip(*(model.draws() for model in self.models), strict=True)
+        return [Combined(self.outcomes, models) for models in found]
 
     def lengthscales(self) -> list[float | None]:
         """Return None for each column: outcomes have length-scales of their own."""

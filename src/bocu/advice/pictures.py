@@ -116,13 +116,13 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
                 at, expected, [expected - low, high - expected], fmt="o", color=style.BLUE, capsize=4, zorder=3
             )
             axes.set_xticks(at, [short(level) for level in cut["at"]])
-            if cut["guaranteed"] is not None:
-                axes.plot(at, cut["guaranteed"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
+            if cut["worst"] is not None:
+                axes.plot(at, cut["worst"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
         else:
             axes.fill_between(at, cut["low"], cut["high"], color=style.BLUE, alpha=style.BAND_OPACITY, linewidth=0)
             axes.plot(at, cut["expected"], color=style.BLUE, marker="" if len(at) > 1 else "o")
-            if cut["guaranteed"] is not None:
-                axes.plot(at, cut["guaranteed"], color=style.VERMILLION, linestyle=style.DASHED)
+            if cut["worst"] is not None:
+                axes.plot(at, cut["worst"], color=style.VERMILLION, linestyle=style.DASHED)
             axes.axvline(cut["suggested"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
         for outlying, marker, colour in ((False, "o", style.GREY), (True, "X", style.VERMILLION)):
             points = [row for row, out in zip(cut["rows"], outliers, strict=True) if out == outlying]
@@ -161,7 +161,7 @@ def curve_picture(plain: Plain) -> "Figure":
         )
         sns.scatterplot(
             x=[price["size"] for price in plain["prices"]],
-            y=[price["guaranteed"] for price in plain["prices"]],
+            y=[price["worst"] for price in plain["prices"]],
             ax=axes,
             color=style.INK,
             marker="D",
@@ -174,7 +174,7 @@ def curve_picture(plain: Plain) -> "Figure":
             axes.invert_xaxis()
         axes.legend()
         share = "share of worst contexts" if plain["set"] == "cvar" else "radius"
-        labelled(axes, share, f"guaranteed {column_with_unit(plain, plain['outcome'])}")
+        labelled(axes, share, f"worst case of {column_with_unit(plain, plain['outcome'])}")
     return figure
 
 
@@ -193,16 +193,16 @@ def trade_off_picture(plain: Plain) -> "Figure":
         )
         axes.plot(
             trade["expected"],
-            trade["guaranteed"],
+            trade["worst"],
             color=style.BLUE,
             marker="o",
             markersize=5,
             label="not beaten in both",
         )
-        axes.plot([best["expected"]], [best["guaranteed"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
+        axes.plot([best["expected"]], [best["worst"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
         axes.legend()
         shown = column_with_unit(plain, plain["outcome"])
-        labelled(axes, f"expected {shown}", f"guaranteed {shown}")
+        labelled(axes, f"expected {shown}", f"worst case of {shown}")
     return figure
 
 
@@ -268,8 +268,8 @@ def front_picture(plain: Plain) -> "Figure":
     with style.applied():
         as_text()
         sns.scatterplot(
-            x=[one["guaranteed"][first] for one in plain["front"]],
-            y=[one["guaranteed"][second] for one in plain["front"]],
+            x=[one["worst"][first] for one in plain["front"]],
+            y=[one["worst"][second] for one in plain["front"]],
             ax=axes,
             color=style.BLUE,
             s=30,
@@ -278,12 +278,12 @@ def front_picture(plain: Plain) -> "Figure":
             if one["which"]:
                 axes.annotate(
                     short(one["which"]),
-                    (one["guaranteed"][first], one["guaranteed"][second]),
+                    (one["worst"][first], one["worst"][second]),
                     xytext=(4, 4),
                     textcoords="offset points",
                     color=style.INK,
                 )
-        told = "expected" if plain["best"]["guaranteed"] is None else "guaranteed"
+        told = "expected" if plain["best"]["worst"] is None else "worst case of"
         labelled(axes, f"{told} {column_with_unit(plain, first)}", f"{told} {column_with_unit(plain, second)}")
     return figure
 

@@ -1,4 +1,8 @@
-"""Posteriors of logs that lack contexts, and of logs of thousands of rows.
+"""Posteriors of logs: with a trend, of rows that lack contexts, and of thousands of rows.
+
+The payoff is a stationary process and a trend, linear in decisions, contexts and their products, whose coefficients are
+not known: a stationary process alone goes back to its mean just where a worst distribution moves its mass. With wide
+normal priors on the coefficients the trend is a covariance too, b (1 + x.x')(1 + c.c') of centred inputs.
 
 A row whose contexts are not all known counts, averaged over what the contexts may have been. Its payoff is
 y = f(x, C) + noise with a context C that is drawn, independently of all else, from whole rows of the log: from all of
@@ -8,13 +12,13 @@ such rows the mean over both, and its own variance stays that of any point, whic
 explains as noise of its own. The posterior is the best linear one with these moments.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import Kernel
 from bocu.learners.surrogates.continuous.model import Posterior
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
 
@@ -25,6 +29,41 @@ if TYPE_CHECKING:
 _NEAREST = 16
 
 _ROWS_AT_ONCE = 512
+
+
+#: Standard deviation of the trend's coefficients over the unit cube, in those of the payoff.
+_WIDE = 2.0
+
+
+def trend_of_decisions(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the trend's covariance over coded decisions (n, d) and (m, d), (n, m)."""
+    return _WIDE**2 * (1.0 + (a - 0.5) @ (b - 0.5).T)
+
+
+def trend_of_contexts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the trend's covariance over contexts (n, l) and (m, l), (n, m)."""
+    return np.asarray(1.0 + (a - 0.5) @ (b - 0.5).T)
+
+
+def trend(structure: Structure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the trend's covariance of points (n, D) and (m, D), (n, m)."""
+    d = structure.decisions
+    return trend_of_decisions(a[:, :d], b[:, :d]) * trend_of_contexts(a[:, d:], b[:, d:])
+
+
+class Trended(Posterior):
+    """A Gaussian process with a trend, given observations."""
+
+    def covariance(self, points: np.ndarray) -> np.ndarray:
+        """Return the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
+        return super().covariance(points) + trend(self.structure, points, self.inputs)
+
+    def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
+        cross = self.covariance(points)
+        own = np.array([trend(self.structure, one[None], one[None]).item() for one in points])
+        variance = np.maximum(self.hyperparameters.output_scale + own - self.explained(cross), 0.0)
+        return self.shift + self.scale * (self.mean + cross @ self.weights), self.scale * np.sqrt(variance)
 
 
 @dataclass(frozen=True)
@@ -67,7 +106,7 @@ def laws_of(contexts: np.ndarray) -> Laws:
     return Laws(different, table)
 
 
-class AveragedPosterior(Posterior):
+class AveragedPosterior(Trended):
     """A Gaussian process given rows of which some have contexts that are not known.
 
     Args:
@@ -106,16 +145,27 @@ class AveragedPosterior(Posterior):
             found.flat[:: len(found) + 1] = self.hyperparameters.output_scale
         for factor, kernel in zip(self.structure.factors, of_decisions, strict=False):
             found *= kernel(points[:, factor.columns], self.inputs[:, factor.columns])
-        return found
+        return found + self._trend(points)
+
+    def _trend(self, points: np.ndarray) -> np.ndarray:
+        """Return the trend's covariance (n, t) of points (n, D) with the rows' payoffs, at means of the contexts."""
+        d, laws = self.structure.decisions, self._laws
+        means = laws.shares.T @ laws.points
+        own = points is self.inputs
+        of_contexts = trend_of_contexts(means if own else points[:, d:], means)
+        if own:
+            squares = laws.shares.T @ ((laws.points - 0.5) ** 2).sum(axis=1)
+            of_contexts.flat[:: len(squares) + 1] = 1.0 + squares
+        return trend_of_decisions(points[:, :d], self.inputs[:, :d]) * of_contexts
 
 
-def averaged(kernel: Kernel, points: np.ndarray, laws: Laws) -> np.ndarray:
+def averaged(kernel: Callable[[np.ndarray, np.ndarray], np.ndarray], points: np.ndarray, laws: Laws) -> np.ndarray:
     """Return the mean of a kernel between points (n, l) and the rows' contexts, (n, t)."""
     means: np.ndarray = kernel(points, laws.points) @ laws.shares
     return means
 
 
-class LargePosterior(Posterior):
+class LargePosterior(Trended):
     """A Gaussian process given many observations: one matrix in memory, which becomes its own Cholesky factor.
 
     What needs the inverse is solved with the factor instead.
@@ -150,4 +200,5 @@ class LargePosterior(Posterior):
 
     def _between(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         here = self.hyperparameters
-        return here.output_scale * self.structure.correlation(here.lengthscales, first, second)
+        stationary = here.output_scale * self.structure.correlation(here.lengthscales, first, second)
+        return stationary + trend(self.structure, first, second)

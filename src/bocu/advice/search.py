@@ -94,9 +94,9 @@ class Rule:
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the objective (n,) of payoffs (n, C)."""
-        return payoffs @ self.weights if self.objective == "so" else self.guaranteed(payoffs)
+        return payoffs @ self.weights if self.objective == "so" else self.lowest(payoffs)
 
-    def guaranteed(self, payoffs: np.ndarray) -> np.ndarray:
+    def lowest(self, payoffs: np.ndarray) -> np.ndarray:
         """Return worst expectations (n,) of payoffs (n, C)."""
         return payoffs.min(axis=1) if self.ambiguity is None else self.ambiguity.values(payoffs, self.weights)[0]
 
@@ -149,9 +149,9 @@ class Search:
         """Measure the objective."""
         return self.rule.values(self.payoffs(values))
 
-    def guaranteed_by(self, rule: Rule) -> Measure:
+    def lowest_by(self, rule: Rule) -> Measure:
         """Return the measure of what decisions guarantee under another rule."""
-        return lambda values: rule.guaranteed(self.payoffs(values))
+        return lambda values: rule.lowest(self.payoffs(values))
 
     def optimism(self, values: np.ndarray) -> np.ndarray:
         """Measure what the objective may yet turn out to be.
@@ -177,11 +177,11 @@ class Search:
         most = self.expectations(self.pool)
         for rule in self.rule.sizes():
             top = first_best(most)
-            least = rule.guaranteed(self._of_pool[top : top + 1])[0]
+            least = rule.lowest(self._of_pool[top : top + 1])[0]
             left = np.flatnonzero(most >= least - _ROUNDING * (abs(least) + np.ptp(most)))
             most = np.full(len(most), -np.inf)
-            most[left] = rule.guaranteed(self._of_pool[left])
-            found.append((rule, self._refined(self.guaranteed_by(rule), most)))
+            most[left] = rule.lowest(self._of_pool[left])
+            found.append((rule, self._refined(self.lowest_by(rule), most)))
         return found
 
     def _measured(self, measure: Measure) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bocu.advice.details import OUTLYING, Details, LoggedRow
+from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
@@ -20,12 +20,14 @@ class Judged:
         decision: by name.
         expected: outcome under the forecast.
         interval: where that expectation lies with probability 0.95, by the model.
-        guaranteed: expectation under the worst distribution; None where no worst case was asked for.
+        worst: expectation under the worst distribution, by the model; None where no worst case was asked for.
+        guaranteed: what that is held to be at least (of costs, at most): a bound that pays for what is not known.
     """
 
     decision: dict[str, float | int | str]
     expected: float
     interval: tuple[float, float]
+    worst: float | None
     guaranteed: float | None
 
 
@@ -36,13 +38,15 @@ class Price:
     Attributes:
         size: radius, or level of `cvar`.
         decision: by name.
-        guaranteed: its worst expectation at that size.
+        worst: its worst expectation at that size, by the model.
+        guaranteed: what that is held to be at least.
         expected: its outcome under the forecast.
         price: what it is expected to earn less (or cost more) than the decision of best expectation.
     """
 
     size: float
     decision: dict[str, float | int | str]
+    worst: float
     guaranteed: float
     expected: float
     price: float
@@ -104,7 +108,8 @@ class Suggestion:
         front: of several outcomes without stated weights, decisions that no other beats in all of them.
         alternatives: of a list of alternatives all, best first.
         constraints: as they were written.
-        outliers: rows of the log far from what all others tell.
+        outliers: rows of the log that are not believed, and left out.
+        doubted: the decision if they were believed; None where there are none.
         units: of columns, by name.
         evidence: makes `details`.
     """
@@ -137,6 +142,7 @@ class Suggestion:
     alternatives: tuple[Ranked, ...] = ()
     constraints: tuple[str, ...] = ()
     outliers: tuple[LoggedRow, ...] = ()
+    doubted: Judged | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     evidence: Callable[[], Details] | None = field(default=None, repr=False, compare=False)
 
@@ -230,7 +236,10 @@ def _decision(suggestion: Suggestion) -> list[str]:
         lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
     if best.guaranteed is not None:
         most = "at most" if suggestion.minimise else "at least"
-        lines.append(f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}, if the model is right")
+        lines.append(
+            f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}; the worst case of the model "
+            f"is {best.worst:.4g}"
+        )
     if suggestion.given_up > 0.0:
         verb = "costs more" if suggestion.minimise else "earns less"
         lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
@@ -282,12 +291,12 @@ def _prices(suggestion: Suggestion) -> list[str]:
 
 
 def _front(suggestion: Suggestion) -> list[str]:
-    told = "expected" if suggestion.best.guaranteed is None else "guaranteed"
+    told = "expected" if suggestion.best.guaranteed is None else "worst"
     head = [*suggestion.best.decision, *(f"{told} {one.name}" for one in suggestion.outcomes), "which is"]
     rows = [
         [
             *(_shown(value) for value in entry.decision.values()),
-            *(f"{value:.4g}" for value in entry.guaranteed.values()),
+            *(f"{value:.4g}" for value in entry.worst.values()),
             entry.which or "-",
         ]
         for entry in suggestion.front
@@ -331,7 +340,12 @@ def _influences(suggestion: Suggestion) -> list[str]:
 
 def _outliers(suggestion: Suggestion) -> list[str]:
     rows = suggestion.outliers
-    lines = [f"Outliers, more than {OUTLYING:g} standard deviations from what all other rows tell (they count):"]
+    lines = [
+        "Rows that are not believed: typing errors, or rare and real? They lie far from what all others tell, and "
+        "were left out"
+    ]
+    if suggestion.doubted is not None:
+        lines.append(f"  If they count, the decision is {_judged(suggestion.doubted, suggestion)}")
     for row in rows[:_TOLD]:
         by = "" if row.residual is None else f", {abs(row.residual):.2g} {'above' if row.residual > 0 else 'below'}"
         met = {name: value for name, value in row.context.items() if value is not None}

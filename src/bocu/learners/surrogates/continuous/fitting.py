@@ -102,13 +102,22 @@ class LogPosterior:
         inputs: shape (t, D), in [0, 1].
         outputs: shape (t,), standardised.
         priors: of the hyper-parameters.
+        known: what the covariance of the payoffs has beside what is fitted, (t, t); None: nothing.
     """
 
-    def __init__(self, structure: Structure, inputs: np.ndarray, outputs: np.ndarray, priors: Priors) -> None:
+    def __init__(
+        self,
+        structure: Structure,
+        inputs: np.ndarray,
+        outputs: np.ndarray,
+        priors: Priors,
+        known: np.ndarray | None = None,
+    ) -> None:
         self.structure = structure
         self.priors = priors
         self._inputs = inputs
         self._outputs = outputs
+        self._known = known
         # Centred columns keep the moments of `_moment` free of cancellation.
         self._centred = inputs - inputs.mean(axis=0)
         self._right = np.stack([outputs, np.ones_like(outputs)], axis=1)
@@ -120,6 +129,8 @@ class LogPosterior:
         covariance = here.output_scale * math.prod(values[1:], start=values[0])
         t = len(covariance)
         covariance.flat[:: t + 1] += here.noise
+        if self._known is not None:
+            covariance += self._known
         factor, solved, inverse = cholesky_with_solution(covariance, self._right)
         mean = solved[:, 0].sum() / solved[:, 1].sum()
         weights = solved[:, 0] - mean * solved[:, 1]
@@ -132,6 +143,8 @@ class LogPosterior:
         gradient[-2] += 0.5 * (fit - t - here.noise * trace)
         inner = np.multiply.outer(weights, weights)
         inner -= inverse
+        if self._known is not None:
+            gradient[-2] -= 0.5 * float((inner * self._known).sum())
         inner *= here.output_scale
         for index, group in enumerate(self.structure.factors):
             others = math.prod(values[:index] + values[index + 1 :], start=slopes[index])
