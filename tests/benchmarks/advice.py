@@ -138,7 +138,7 @@ def tell_kept(minutes: float, first: int) -> None:
     found = in_turns(list(itertools.product(KINDS, ROWS)), minutes, first, measure)
     print("| log | rows | logs | kept | short (mean) | rows not believed |\n|---|---|---|---|---|---|")
     hits = count = 0
-    for (kind, rows), told in found.items():
+    for (kind, rows), told in ((cell, told) for cell, told in found.items() if told):
         table = np.array(told)
         held = int((table[:, 1] >= table[:, 0]).sum())
         hits, count = hits + held, count + len(table)
