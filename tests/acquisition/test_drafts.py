@@ -8,8 +8,8 @@ from bocu.learners.acquisition.ascent import ascend
 from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation
 from bocu.learners.acquisition.multistart import maximise
-from bocu.learners.acquisition.surfaces import JointSurface, WeightedSurface
-from bocu.learners.surrogates.continuous.structure import joint
+from bocu.learners.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface
+from bocu.learners.surrogates.continuous.structure import joint, product
 
 
 class Plain(JointSurface):
@@ -130,3 +130,31 @@ def test_ascent_goes_on_from_a_draft_along_known_curvatures():
     after = objective.evaluated
     ascend(objective, starts, tolerance=1e-12)
     assert after < (objective.evaluated - after) / 2
+
+
+@pytest.mark.parametrize(
+    ("functional", "of"),
+    [
+        pytest.param(ExpectedValue(drafted_on=64), ExpectedValue(), id="expected value"),
+        pytest.param(
+            SampledTotalVariation(0.3, 512, drafted_on=64), SampledTotalVariation(0.3, 512), id="total variation"
+        ),
+    ],
+)
+def test_ascents_that_begin_on_few_samples_end_on_all(functional, of):
+    given = posterior(product(2, 4, MATERN, SE), count=60)
+    points = contexts(1024, 4)
+    whole = SurfaceAcquisition(SeparableSurface(given, points, 1.5), of)
+    drafted = SurfaceAcquisition(SeparableSurface(given, points, 1.5), functional)
+    assert whole.few() is None
+    assert len(drafted.few().surface.points) < 200
+    found, expected = (maximise(one, np.random.default_rng(0), raw=128, restarts=12) for one in (drafted, whole))
+    spread = whole(np.random.default_rng(1).random((64, 2)))[0].std()
+    assert found.value == pytest.approx(whole(found.decision[None])[0][0], abs=1e-12)
+    assert found.value >= expected.value - 1e-5 * spread
+
+
+def test_few_samples_are_no_draft_where_contexts_are_compressed():
+    given = posterior(product(2, 1, MATERN, SE), count=20)
+    over = SeparableSurface(given, contexts(1024, 1), 1.5)
+    assert SurfaceAcquisition(over, ExpectedValue(drafted_on=64)).few() is None

@@ -83,6 +83,25 @@ def test_kinks_end_at_the_best_point_seen():
     assert values.max() > -1e-3
 
 
+def test_of_ascents_that_meet_the_highest_goes_on():
+    asked = []
+
+    def hills(x):
+        asked.append(len(x))
+        far = x - np.where(x < 0.5, 0.2, 0.8)
+        return (x[:, 0] >= 0.5) - 50.0 * (far**2).sum(axis=1) - 1e4 * (far**4).sum(axis=1), -100.0 * far - 4e4 * far**3
+
+    begin = starts(1)
+    alone, tops = ascend(hills, begin, tolerance=1e-12)
+    evaluated = sum(asked)
+    asked.clear()
+    ends, values = ascend(hills, begin, tolerance=1e-12, merge=True)
+    assert sum(asked) < evaluated
+    for side in (alone[:, 0] < 0.5, alone[:, 0] >= 0.5):
+        assert values[side].max() == pytest.approx(tops[side].max(), abs=1e-12)
+        assert (np.abs(ends - alone)[side] <= 0.1).all()  # where those ended that did not go on
+
+
 def test_ascents_never_fall():
     climb = quadratic(np.array([0.5, 0.5]), np.diag([1e3, 1.0]))
     begin = starts(2)

@@ -6,8 +6,16 @@ from scipy.optimize import approx_fprime
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KERNELS
-from bocu.learners.surrogates.continuous.fitting import NOISY, QUIET, LogPosterior, Priors, best_hyperparameters
-from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior, standardise
+from bocu.learners.surrogates.continuous.fitting import (
+    NOISY,
+    QUIET,
+    LogPosterior,
+    Priors,
+    best_hyperparameters,
+    carried_on,
+    curvature,
+)
+from bocu.learners.surrogates.continuous.model import FEW, ContinuousGP, FitSettings, Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint, product
 
 SE, MATERN = "squared-exponential", "matern-5/2"
@@ -181,6 +189,73 @@ def test_hyperparameters_stay_between_fits():
     assert changed == [False, False, True]
 
 
+def late(structure, settings=None, count=64, reported=None):
+    """A process that was fitted afresh at `FEW` observations, and carried on from there."""
+    gp = ContinuousGP(structure, settings)
+    for row, value in zip(*data(structure, count), strict=True):
+        gp.add(row[: structure.decisions], row[structure.decisions :], value)
+        if gp.count >= FEW:
+            gp.posterior(np.random.default_rng(0))
+            if reported is not None:
+                reported.append(gp.found())
+    return gp
+
+
+def test_late_fits_are_carried_on_to_where_others_end(structure, monkeypatch):
+    def refused(*arguments, **keywords):
+        raise AssertionError("a fit began afresh")
+
+    gp = late(structure)
+    objective = LogPosterior(structure, gp.inputs, standardise(gp.outputs)[2], Priors())
+    best = best_hyperparameters(objective, [gp.hyperparameters], tolerance=1e-12)
+    assert objective(gp.hyperparameters.to_vector())[0] >= objective(best.to_vector())[0] - 1e-6
+    gp.add(np.full(structure.decisions, 0.3), np.full(structure.contexts, 0.6), 4.0)
+    monkeypatch.setattr("bocu.learners.surrogates.continuous.model.best_hyperparameters", refused)
+    gp.posterior(np.random.default_rng(0))
+
+
+def test_late_fits_are_afresh_by_and_by():
+    gp = late(joint(1, 1, SE), FitSettings(afresh=3), FEW + 7)
+    assert gp.state()["afresh"]["count"] == FEW + 6
+    assert late(joint(1, 1, SE), FitSettings(afresh=1), FEW + 2).state()["afresh"]["count"] == FEW + 2
+
+
+@pytest.mark.parametrize("way", ["state", "found"])
+def test_a_fit_is_carried_on_bit_for_bit_by_what_is_kept(way):
+    structure = product(2, 1, MATERN, SE)
+    reported = []
+    first, second = late(structure, reported=reported), ContinuousGP(structure)
+    if way == "state":
+        second.restore(first.state())
+    else:
+        for count, (row, value) in enumerate(zip(first.inputs, first.outputs, strict=True), 1):
+            second.add(row[:2], row[2:], value)
+            if count >= FEW:
+                second.reinstate_found(np.array(reported[count - FEW]))
+    for gp in (first, second):
+        gp.add(np.full(2, 0.3), np.full(1, 0.6), 4.0)
+        gp.posterior(np.random.default_rng(0))
+    assert first.found() == second.found()
+
+
+def test_a_carried_fit_keeps_its_bounds():
+    structure = joint(1, 0, SE)
+    inputs = np.linspace(0.0, 1.0, 70)[:, None]
+    objective = LogPosterior(structure, inputs, standardise(np.sin(5.0 * inputs[:, 0]))[2], Priors())
+    best = best_hyperparameters(objective, [Priors().start(1)], tolerance=1e-12)
+    off = Hyperparameters.from_vector(best.to_vector() + np.array([0.1, -0.1, 0.1]))
+    found = carried_on(objective, off, curvature(objective, best))
+    assert found.noise == pytest.approx(Priors().least_noise, rel=1e-9)
+    assert objective(found.to_vector())[0] >= objective(best.to_vector())[0] - 1e-6
+
+
+def test_an_optimum_that_is_far_is_not_carried_on_to():
+    structure = joint(1, 0, SE)
+    inputs, outputs = waves(0.05)
+    objective = LogPosterior(structure, inputs, standardise(outputs)[2], Priors())
+    assert carried_on(objective, Hyperparameters(np.array([300.0]), 1e-3, 1e3), np.eye(3)) is None
+
+
 def test_payoffs_that_are_all_equal_are_predicted():
     gp = ContinuousGP(joint(1, 0, SE))
     for x in (0.2, 0.4, 0.8):
@@ -210,6 +285,7 @@ def test_units_of_the_payoff_do_not_matter():
         (lambda: ContinuousGP(joint(1, 0, SE)).add(np.zeros(2), np.zeros(0), 0.0), "inputs: found 2 coordinates"),
         (lambda: ContinuousGP(joint(1, 0, SE)).add(np.zeros(1), np.zeros(0), np.nan), "observation: found"),
         (lambda: ContinuousGP(joint(1, 0, SE), FitSettings(every=0)), "every: found 0"),
+        (lambda: ContinuousGP(joint(1, 0, SE), FitSettings(afresh=0)), "afresh: found 0"),
     ],
 )
 def test_misuse_is_named_in_one_line(fault, line):
@@ -241,7 +317,8 @@ def test_a_fit_does_not_stay_at_the_noise_level_of_the_last_optimum(noise, stuck
     )
     assert objective(best_hyperparameters(objective, [stuck]).to_vector())[0] < best - 1.0
     gp = ContinuousGP(structure)
-    gp.restore({"inputs": inputs, "outputs": outputs, "fitted": len(inputs) - 1, "hyperparameters": stuck.state()})
+    state = {"inputs": inputs, "outputs": outputs, "fitted": len(inputs) - 1, "afresh": {}}
+    gp.restore({**state, "hyperparameters": stuck.state()})
     found = gp.posterior(np.random.default_rng(0)).hyperparameters
     assert objective(found.to_vector())[0] >= best - 0.01
 

@@ -40,7 +40,14 @@ from bocu.advice.time import Clock, Forgetting, estimate_forgetting, read_forget
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import kernel_named
 from bocu.core.parameters import nearest
-from bocu.learners.surrogates.continuous.fitting import LARGEST, SMALLEST, LogPosterior, Priors, best_hyperparameters
+from bocu.learners.surrogates.continuous.fitting import (
+    LARGEST,
+    SMALLEST,
+    LogPosterior,
+    Priors,
+    best_hyperparameters,
+    curvature,
+)
 from bocu.learners.surrogates.continuous.model import Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Factor, Hyperparameters, Structure, product
 
@@ -132,8 +139,8 @@ ROWS_OF_A_FIRST_FIT = 250
 #: Relative change of the objective at which the first ascents and the last one end.
 _FIRST_TOLERANCE, _TOLERANCE = 1e-6, 1e-5
 
-#: Step of the differences that a curvature is found by, and the least curvature that is trusted.
-_STEP, _FLATTEST = 1e-3, 0.5
+#: The least curvature that is trusted.
+_FLATTEST = 0.5
 
 #: Hyper-parameters beside the most probable: how many are proposed, by a Student's t of so many degrees, and taken.
 _PROPOSED, _FREEDOM, _DRAWN = 64, 5, 8
@@ -161,7 +168,7 @@ def fitted(
     if len(few) < len(outputs):
         many = rows_of_a_fit(inputs, MOST_ROWS_OF_A_FIT)
         steeper = len(many) / len(few)
-        found = _ascended(objective(many), found, steeper * _curvature(first, found))
+        found = _ascended(objective(many), found, steeper * curvature(first, found))
     end = found
     return spread_scales(found, groups), lambda: [spread_scales(one, groups) for one in _drawn(first, end, steeper)]
 
@@ -190,23 +197,15 @@ def _drawn(objective: LogPosterior, at: Hyperparameters, steeper: float) -> list
     return [Hyperparameters.from_vector(found[row]) for row in rows]
 
 
-def _curvature(objective: LogPosterior, at: Hyperparameters) -> np.ndarray:
-    """Return minus the second derivatives (v, v) of an objective at `Hyperparameters.to_vector` (v,)."""
-    here = at.to_vector()
-    steps = _STEP * np.eye(len(here))
-    found = np.array([objective(here - step)[1] - objective(here + step)[1] for step in steps]) / (2.0 * _STEP)
-    return np.asarray((found + found.T) / 2.0)
-
-
-def _ascended(objective: LogPosterior, start: Hyperparameters, curvature: np.ndarray) -> Hyperparameters:
-    """Maximise an objective from a start near its top, whose curvature (v, v) is about known.
+def _ascended(objective: LogPosterior, start: Hyperparameters, curved: np.ndarray) -> Hyperparameters:
+    """Maximise an objective from a start near its top, whose curvature `curved` (v, v) is about known.
 
     Where the ascent meets a bound it is done as if nothing were known: bounds do not lie along the steps it takes.
     """
     from scipy.optimize import minimize
 
     here = start.to_vector()
-    steepness, directions = np.linalg.eigh(curvature)
+    steepness, directions = np.linalg.eigh(curved)
     steps = directions / np.sqrt(np.maximum(steepness, _FLATTEST))
     least, most = np.full(len(here), math.log(SMALLEST)), np.full(len(here), math.log(LARGEST))
     least[-1] = math.log(objective.priors.least_noise)

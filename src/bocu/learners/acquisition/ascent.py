@@ -16,6 +16,8 @@ ARMIJO = 1e-4
 SMALLEST_STEP = 1e-7  # in the largest coordinate
 PATIENCE = 10  # evaluations in which an ascent must gain
 FIRST_STEP = 0.1  # the same, before curvature is known
+MEETING = 6  # evaluations after which ascents are looked at that may have met
+MET = 1e-2  # in every coordinate
 
 
 def ascend(
@@ -26,6 +28,7 @@ def ascend(
     tolerance: float = 1e-8,
     steps: int = 200,
     draft: ValueAndGradient | None = None,
+    merge: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from every start inside [0, 1]^D.
 
@@ -38,6 +41,7 @@ def ascend(
         steps: most evaluations of one ascent, of the objective and of the draft each.
         draft: nearly the same function: climbed first, so that few steps on the objective are left, along curvatures
             that are known.
+        merge: whether of ascents that have met only the highest goes on.
 
     Returns:
         The best point of every ascent (B, D) and its value (B,).
@@ -53,10 +57,10 @@ def ascend(
     x = np.array(starts, dtype=float)
     first, *others = (scaled(function) for function in (draft, objective) if function is not None)
     state = _Ascents(x, *first(x))
-    state.climb(first, tolerance, steps)
+    state.climb(first, tolerance, steps, merge)
     for other in others:
         state.resume(*other(state.x))
-        state.climb(other, tolerance, steps)
+        state.climb(other, tolerance, steps, merge)
     return state.x, scale * state.value
 
 
@@ -76,11 +80,13 @@ class _Ascents:
         self._noted = value.copy()
         self._aim(self.active)
 
-    def climb(self, objective: ValueAndGradient, tolerance: float, steps: int) -> None:
+    def climb(self, objective: ValueAndGradient, tolerance: float, steps: int, merge: bool) -> None:
         """Let all ascents go on to their ends."""
         for step in range(steps):
             if step and step % PATIENCE == 0:
                 self.lose_patience(tolerance)
+            if merge and step and step % MEETING == 0:
+                self.merge()
             self.retire(tolerance)
             if not len(self.active):
                 break
@@ -103,6 +109,12 @@ class _Ascents:
         room = np.where(self.gradient[rows] > 0.0, 1.0 - self.x[rows], self.x[rows])
         gain = (np.abs(self.gradient[rows]) * np.where(free, np.minimum(room, FIRST_STEP), 0.0)).sum(axis=1)
         self.active = rows[~self._stuck[rows] & (gain > tolerance)]
+
+    def merge(self) -> None:
+        """Let those end that are near to one that is higher, the first on ties."""
+        rows = self.active[np.argsort(-self.value[self.active], kind="stable")]
+        near = (np.abs(self.x[rows, None] - self.x[None, rows]) <= MET).all(axis=2)
+        self.active = np.sort(rows[~np.tril(near, -1).any(axis=1)])
 
     def lose_patience(self, tolerance: float) -> None:
         """Let those end that gained little since the last call, as they creep along a kink."""

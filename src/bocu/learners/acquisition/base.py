@@ -47,6 +47,10 @@ class Acquisition(ABC):
         """Return nearly the same function, for ascents to come near their tops; None where none is much cheaper."""
         return None
 
+    def few(self) -> "Acquisition | None":
+        """Return the same function of few samples, to find neighbourhoods of tops on; None where it saves little."""
+        return None
+
 
 class Surface(ABC):
     """The payoff of decisions in M contexts, with its gradient in the decisions."""
@@ -65,6 +69,11 @@ class Surface(ABC):
     @abstractmethod
     def block(self) -> int:
         """Number of decisions that are best evaluated at once; more need more memory than they save time."""
+
+    @property
+    def compressed(self) -> bool:
+        """Whether a decision costs much less than evaluating it in every context."""
+        return True
 
     @abstractmethod
     def evaluate(self, decisions: np.ndarray) -> tuple[np.ndarray, Pullback]:
@@ -108,6 +117,14 @@ class Warming(Functional, Protocol):
         """Return the same functional, for the calls of one search: answers depend on those before by rounding."""
 
 
+@runtime_checkable
+class Drafting(Functional, Protocol):
+    """A functional of samples, few of which tell about where it is large."""
+
+    def drafting(self, contexts: int) -> "tuple[np.ndarray, Functional] | None":
+        """Return indices of few contexts of M, shape (m,), and the functional over them; None where few are all."""
+
+
 class SurfaceAcquisition(Acquisition):
     """A functional of a surface.
 
@@ -147,6 +164,14 @@ class SurfaceAcquisition(Acquisition):
     def draft(self) -> "SurfaceAcquisition | None":
         draft = self.surface.draft()
         return None if draft is None else SurfaceAcquisition(draft, self.functional)
+
+    def few(self) -> "SurfaceAcquisition | None":
+        if self.surface.compressed or not isinstance(self.functional, Drafting):
+            return None
+        if (found := self.functional.drafting(self.surface.contexts)) is None:
+            return None
+        indices, functional = found
+        return SurfaceAcquisition(self.surface.rough(indices), functional)
 
     def _screen(self) -> tuple[Surface, Functional]:
         if self._screening is None:

@@ -25,13 +25,15 @@ class ExpectedValue:
 
     Args:
         reference: probabilities, shape (M,); None: all contexts are equally likely samples.
+        drafted_on: samples that ascents may begin on; 0: all.
 
     Raises:
         BocuError: the reference is no distribution.
     """
 
-    def __init__(self, reference: np.ndarray | None = None) -> None:
+    def __init__(self, reference: np.ndarray | None = None, drafted_on: int = 0) -> None:
         self.reference = None if reference is None else checks.distribution(reference)
+        self.drafted_on = drafted_on
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.reference is None:
@@ -41,6 +43,11 @@ class ExpectedValue:
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return few contexts of exchangeable ones, all under a reference, and the expectation itself."""
         return (_thinned(contexts) if self.reference is None else np.arange(contexts)), self
+
+    def drafting(self, contexts: int) -> tuple[np.ndarray, Functional] | None:
+        """Return the first `drafted_on` of many exchangeable contexts, and the expectation itself."""
+        few = _drafted(contexts, 0 if self.reference is not None else self.drafted_on)
+        return None if few is None else (few, self)
 
 
 class MinimumValue:
@@ -70,17 +77,19 @@ class SampledTotalVariation:
         samples: the first so many contexts are the samples; any others only lower the infimum.
         of_samples: whether the infimum is over the samples too. Over the others alone it may lie above some samples,
             which then keep their mass: `max over theta >= m of E min(u, theta) - epsilon / 2 (theta - m)`.
+        drafted_on: samples that ascents may begin on, and as many of the other contexts; 0: all.
 
     Raises:
         BocuError: the radius is negative, there is no sample, or no context for the infimum to be over.
     """
 
-    def __init__(self, epsilon: float, samples: int, of_samples: bool = True) -> None:
+    def __init__(self, epsilon: float, samples: int, of_samples: bool = True, drafted_on: int = 0) -> None:
         self.epsilon = checks.radius(epsilon)
         if samples < 1:
             raise BocuError(f"samples: found {samples}; allowed: 1 or more")
         self.samples = samples
         self.of_samples = of_samples
+        self.drafted_on = drafted_on
         moved = samples * min(self.epsilon / 2.0, 1.0)
         self._emptied = min(int(moved), samples - 1)  # largest samples that lose all their mass
         self._kept = 1.0 - (moved - self._emptied)  # share of its mass that the next one keeps
@@ -104,8 +113,17 @@ class SampledTotalVariation:
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
         """Return few samples and few of the other contexts, and the same set around those samples."""
-        samples, others = _thinned(self.samples), _thinned(contexts - self.samples) + self.samples
-        return np.concatenate([samples, others]), SampledTotalVariation(self.epsilon, len(samples), self.of_samples)
+        return self._over(_thinned(self.samples), _thinned(contexts - self.samples))
+
+    def drafting(self, contexts: int) -> tuple[np.ndarray, Functional] | None:
+        """Return few samples and few of the other contexts, and the same set around those samples."""
+        few = _drafted(self.samples, self.drafted_on)
+        return None if few is None else self._over(few, few[few < contexts - self.samples])
+
+    def _over(self, samples: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, Functional]:
+        """Return contexts and functional of some samples and some of the others."""
+        chosen = np.concatenate([samples, others + self.samples])
+        return chosen, SampledTotalVariation(self.epsilon, len(samples), self.of_samples)
 
 
 class WorstCaseValue:
@@ -137,3 +155,8 @@ class WorstCaseValue:
 def _thinned(samples: int) -> np.ndarray:
     """Return the indices of the first few of exchangeable samples, or of a low-discrepancy sequence."""
     return np.arange(min(samples, SCREENING_SAMPLES))
+
+
+def _drafted(samples: int, few: int) -> np.ndarray | None:
+    """Return the indices of the first few of exchangeable samples; None where they are not much fewer."""
+    return np.arange(few) if 0 < few <= samples // 2 else None

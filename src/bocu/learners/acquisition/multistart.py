@@ -2,9 +2,11 @@
 
 As in BoTorch (Balandat et al., 2020): raw scrambled Sobol points are valued, starts are drawn from them with
 probabilities that grow with the value, the best one always among them, and every start climbs. Where a function costs
-much and has a draft, the draft is climbed; the highest tops of the function itself are found from there.
+much and has a draft, the draft is climbed; the highest tops of the function itself are found from there. Where few of
+its samples tell about where it is large, they are climbed first.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +57,7 @@ def maximise(
     restarts: int = 50,
     starts: np.ndarray | None = None,
     tolerance: float = 1e-8,
+    merge: bool = False,
 ) -> BestPoint:
     """Maximise an acquisition function over [0, 1]^Dx.
 
@@ -65,6 +68,7 @@ def maximise(
         restarts: number of ascents.
         starts: decisions (n, Dx) to climb from as well.
         tolerance: ends an ascent, relative to the spread of the raw values.
+        merge: whether of ascents that meet one goes on.
 
     Raises:
         BocuError: `raw` or `restarts` is out of range, or starts have another number of coordinates.
@@ -82,38 +86,47 @@ def maximise(
             raise BocuError(f"starts: found shape {starts.shape}; allowed: (n, {dimension})")
         chosen = np.concatenate([chosen, starts])
     unit = spread if spread > 0.0 else 1.0
-    ends, reached, top = _climbed(acquisition, chosen, unit, tolerance)
+    ends, reached, top = _climbed(acquisition, chosen, unit, tolerance, merge)
     top.sort()  # ties go to the first
     best = int(top[reached[top].argmax()])
     return BestPoint(ends[best], float(reached[best]), ends, reached)
 
 
 def _climbed(
-    acquisition: Acquisition, starts: np.ndarray, unit: float, tolerance: float
+    acquisition: Acquisition, starts: np.ndarray, unit: float, tolerance: float, merge: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return ends of all ascents (B, Dx), their values (B,), and the indices of those with the last digits."""
     loose = max(tolerance, LOOSE)
     if (draft := acquisition.draft()) is not None:
-        ends, reached = ascend(draft, starts, scale=unit, tolerance=loose)
+        ends, reached = ascend(draft, starts, scale=unit, tolerance=loose, merge=merge)
         high = np.argsort(-reached, kind="stable")[:DRAFTED]
         polished, reached[high] = ascend(draft, ends[high], scale=unit, tolerance=tolerance)
-        top = high[_different_tops(polished, reached[high], unit)]
+        top = high[_different_tops(polished, reached[high], LOWER * unit, POLISHED)]
         drafted = reached[top]
         ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance, draft=draft)
         if np.abs(reached[top] - drafted).max() <= MISLEADING * unit:
             return ends, reached, top
-    ends, reached = ascend(acquisition, starts, scale=unit, tolerance=loose)
+    elif (few := acquisition.few()) is not None:
+        ends, reached = ascend(few, starts, scale=unit, tolerance=loose, merge=merge)
+        # A sample's tops lie beside those of the whole, and need not be in their order.
+        top = _different_tops(ends, reached, math.inf, DRAFTED)
+        starts = ends[top]
+        ends[top], reached[top] = ascend(acquisition, starts, scale=unit, tolerance=loose, draft=few, merge=merge)
+        high = top[np.argsort(-reached[top], kind="stable")[:POLISHED]]
+        ends[high], reached[high] = ascend(acquisition, ends[high], scale=unit, tolerance=tolerance)
+        return ends, reached, high
+    ends, reached = ascend(acquisition, starts, scale=unit, tolerance=loose, merge=merge)
     # Most ascents end on the same few tops, or below: only the highest are worth the last digits.
     top = np.argsort(-reached, kind="stable")[:POLISHED]
     ends[top], reached[top] = ascend(acquisition, ends[top], scale=unit, tolerance=tolerance)
     return ends, reached, top
 
 
-def _different_tops(ends: np.ndarray, reached: np.ndarray, unit: float) -> np.ndarray:
-    """Return indices of the highest ends, the first on each top, highest first."""
+def _different_tops(ends: np.ndarray, reached: np.ndarray, lower: float, most: int) -> np.ndarray:
+    """Return indices of the highest ends, no more than so much lower, the first on each top, highest first."""
     chosen: list[int] = []
     for index in np.argsort(-reached, kind="stable"):
-        if reached[index] < reached.max() - LOWER * unit or len(chosen) == POLISHED:
+        if reached[index] < reached.max() - lower or len(chosen) == most:
             break
         if all(np.abs(ends[index] - ends[other]).max() > SAME_TOP for other in chosen):
             chosen.append(int(index))

@@ -74,6 +74,10 @@ class GaussianSurface(Surface):
         return len(self.points)
 
     @property
+    def compressed(self) -> bool:
+        return self.skeleton.interpolation is not None
+
+    @property
     def block(self) -> int:
         return max(1, BLOCK_NUMBERS // max(len(self.skeleton.indices) * len(self._scaled), self.contexts))
 

@@ -46,6 +46,11 @@ class DecisionModelParameters(Parameters):
         description="ascents of a fit from random draws of the priors, beside those from the last optimum and from "
         "a start at another noise level",
     )
+    fit_afresh_every: Annotated[Integer, Field(ge=1)] = Field(
+        25,
+        description="beyond 60 observations fits climb from all these starts only after so many more observations, and "
+        "are carried on from the last optimum between; 1: always",
+    )
 
     def built(self, decisions: int, contexts: int) -> ContinuousGP:
         """Return the model before any observation, over so many coordinates of decisions and contexts."""
@@ -68,7 +73,7 @@ class DecisionModelParameters(Parameters):
     @property
     def settings(self) -> FitSettings:
         """How the model is fitted."""
-        return FitSettings(every=self.refit_every, restarts=self.fit_restarts)
+        return FitSettings(every=self.refit_every, restarts=self.fit_restarts, afresh=self.fit_afresh_every)
 
 
 class ProductModelParameters(DecisionModelParameters):
@@ -266,7 +271,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         from bocu.learners.acquisition.multistart import maximise
 
         search = self.parameters.search
-        best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts)
+        best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts, merge=search.merge)
         return self._member(best.decision)
 
     def _member(self, point: np.ndarray) -> Any:

@@ -14,6 +14,7 @@ from bocu.core.rounds import Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import ExpectedValue, SampledTotalVariation
 from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.learners.algorithms.search_parameters import FEW_ASCENTS, SearchParameters
 from bocu.robust.contexts.estimates import KernelDensity, kde_radius
 
 if TYPE_CHECKING:
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 class SBOKDEParameters(ContextualParameters):
     """How the estimate is sampled."""
 
+    search: SearchParameters = Field(FEW_ASCENTS, description="how the acquisition function is maximised")
     samples: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="draws from the density estimate, new ones in every round"
+    )
+    draft_samples: Annotated[Integer, Field(ge=0, le=1_000_000)] = Field(
+        128,
+        description="where each sample costs as much as the next, as with many context coordinates, ascents begin on "
+        "so many of them and end on all; 0: on all from the beginning",
     )
 
 
@@ -43,7 +50,7 @@ class SBOKDE(Contextual[SBOKDEParameters]):
     def _game(
         self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
     ) -> tuple[np.ndarray, Functional]:
-        return self._sample(generator), ExpectedValue()
+        return self._sample(generator), ExpectedValue(drafted_on=self.parameters.draft_samples)
 
     def _sample(self, generator: np.random.Generator) -> np.ndarray:
         estimate = KernelDensity.fit(self.observed, self.lower, self.upper)
@@ -99,5 +106,7 @@ class DRBOKDE(SBOKDE):
         others = scrambled_sobol(lower, upper, self.parameters.infimum_points, generator)
         stated = self.parameters.radius
         radius = kde_radius(*self.observed.shape) if stated == "shrinking" else stated
-        functional = SampledTotalVariation(radius, len(samples), self.parameters.infimum_of_samples)
+        functional = SampledTotalVariation(
+            radius, len(samples), self.parameters.infimum_of_samples, self.parameters.draft_samples
+        )
         return np.concatenate([samples, others]), functional

@@ -17,6 +17,7 @@ from bocu.learners.algorithms.continuous_base import (
     ContinuousAlgorithmParameters,
     DecisionModelParameters,
 )
+from bocu.learners.algorithms.search_parameters import FEW_ASCENTS, SearchParameters
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class GPUCBParameters(ContinuousAlgorithmParameters):
     """Confidence bound, search, and a model of decisions."""
 
+    search: SearchParameters = Field(FEW_ASCENTS, description="how the acquisition function is maximised")
     model: DecisionModelParameters | BotorchDecisionModelParameters = Field(
         DecisionModelParameters(),
         description="the Gaussian process of payoffs over decisions; or a BoTorch model, such as `botorch-default`",

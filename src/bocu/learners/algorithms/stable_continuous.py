@@ -14,6 +14,7 @@ from bocu.core.rounds import Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import MinimumValue
 from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.robust.contexts.estimates import box_around_mean
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 class StableOptContinuousParameters(ContextualParameters):
     """The box, and the points in it."""
 
+    search: SearchParameters = Field(
+        SearchParameters(merge=True), description="how the acquisition function is maximised"
+    )
     points: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="scrambled Sobol points of the box, new ones in every round"
     )

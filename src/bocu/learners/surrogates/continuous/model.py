@@ -15,7 +15,9 @@ from bocu.learners.surrogates.continuous.fitting import (
     LogPosterior,
     Priors,
     best_hyperparameters,
+    carried_on,
     cholesky_with_solution,
+    curvature,
 )
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
 from bocu.learners.surrogates.features import SampledWaves
@@ -89,6 +91,10 @@ class Posterior:
         return self.shift + self.scale * (self.mean + cross @ self.weights), self.scale * np.sqrt(variance)
 
 
+#: Up to so many observations every fit is made afresh: further observations move optima far, and fits cost little.
+FEW = 60
+
+
 @dataclass(frozen=True)
 class FitSettings:
     """How hyper-parameters are found.
@@ -98,13 +104,29 @@ class FitSettings:
         every: hyper-parameters are fitted again after this many observations.
         restarts: ascents from random draws of the priors, beside those from the last optimum and from a start at
             another noise level.
-        tolerance: relative change of the objective at which an ascent ends.
+        afresh: beyond `FEW` observations, fits climb from all these starts only after so many more observations, and
+            between are carried on from the last optimum; 1: they always do.
+        tolerance: relative change of the objective at which an ascent from such a start ends.
     """
 
     priors: Priors = field(default_factory=Priors)
     every: int = 1
     restarts: int = 0
+    afresh: int = 25
     tolerance: float = 1e-6
+
+
+@dataclass(frozen=True)
+class _Afresh:
+    """The last fit from several starts.
+
+    Attributes:
+        count: observations then.
+        found: its optimum.
+    """
+
+    count: int
+    found: Hyperparameters
 
 
 class ContinuousGP:
@@ -115,20 +137,24 @@ class ContinuousGP:
         settings: of the fit.
 
     Raises:
-        BocuError: hyper-parameters would be fitted less than every observation, or a negative number of times.
+        BocuError: hyper-parameters would be fitted, or afresh, less than every observation, or a negative number of
+            times.
     """
 
     def __init__(self, structure: Structure, settings: FitSettings | None = None) -> None:
         self.structure = structure
         self.settings = settings or FitSettings()
-        if self.settings.every < 1:
-            raise BocuError(f"every: found {self.settings.every}; allowed: 1 or more observations")
+        for name in ("every", "afresh"):
+            if (found := getattr(self.settings, name)) < 1:
+                raise BocuError(f"{name}: found {found}; allowed: 1 or more observations")
         if self.settings.restarts < 0:
             raise BocuError(f"restarts: found {self.settings.restarts}; allowed: 0 or more")
         self._inputs = np.empty((0, structure.inputs))
         self._outputs = np.empty(0)
         self._hyperparameters: Hyperparameters | None = None
         self._fitted = 0  # observations at the last fit
+        self._afresh: _Afresh | None = None
+        self._curvature: tuple[_Afresh, np.ndarray] | None = None  # there, once it was needed
 
     @property
     def count(self) -> int:
@@ -226,6 +252,7 @@ class ContinuousGP:
             "outputs": self._outputs.copy(),
             "fitted": self._fitted,
             "hyperparameters": self._hyperparameters.state() if self._hyperparameters else {},
+            "afresh": {"count": self._afresh.count, "found": self._afresh.found.state()} if self._afresh else {},
         }
 
     def restore(self, state: State) -> None:
@@ -235,12 +262,22 @@ class ContinuousGP:
         self._fitted = int(state["fitted"])
         stored = state["hyperparameters"]
         self._hyperparameters = Hyperparameters.restored(stored) if stored else None
+        last = state["afresh"]
+        self._afresh = _Afresh(int(last["count"]), Hyperparameters.restored(last["found"])) if last else None
 
     @property
     def _due(self) -> bool:
         return self._hyperparameters is None or self.count - self._fitted >= self.settings.every
 
+    @property
+    def _again(self) -> bool:
+        """Whether a fit now climbs from several starts."""
+        last = self._afresh
+        return last is None or self.count <= FEW or self.count - last.count >= self.settings.afresh
+
     def _take(self, hyperparameters: Hyperparameters) -> None:
+        if self._again:
+            self._afresh = _Afresh(self.count, hyperparameters)
         self._hyperparameters = hyperparameters
         self._fitted = self.count
 
@@ -249,12 +286,28 @@ class ContinuousGP:
             raise BocuError("observations: found none; at least one is wanted")
 
     def _fit(self, generator: np.random.Generator) -> Hyperparameters:
+        objective = self._objective(self.count)
+        if not self._again:
+            assert self._afresh is not None
+            assert self._hyperparameters is not None
+            curved = self.count / self._afresh.count * self._curved(self._afresh)
+            if (found := carried_on(objective, self._hyperparameters, curved)) is not None:
+                return found
         priors = self.settings.priors
         starts = priors.starts(self.structure.inputs, self._hyperparameters, self.count)
         starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
-        _, _, standardised = standardise(self._outputs)
-        objective = LogPosterior(self.structure, self._inputs, standardised, priors)
         return best_hyperparameters(objective, starts, tolerance=self.settings.tolerance)
+
+    def _curved(self, last: _Afresh) -> np.ndarray:
+        """Return the curvature at the last fit from several starts, a function of what was observed until then."""
+        if self._curvature is None or self._curvature[0] is not last:
+            self._curvature = last, curvature(self._objective(last.count), last.found)
+        return self._curvature[1]
+
+    def _objective(self, count: int) -> LogPosterior:
+        """Return the log posterior of the first so many observations."""
+        _, _, standardised = standardise(self._outputs[:count])
+        return LogPosterior(self.structure, self._inputs[:count], standardised, self.settings.priors)
 
 
 def standardise(outputs: np.ndarray) -> tuple[float, float, np.ndarray]:
