@@ -165,6 +165,7 @@ def pairs() -> Iterator[tuple[str, str | None]]:
         yield name, None
     for name in (
         "ucb-bocu-1",
+        "ucb-bocu-true",
         "ucb-bocu-2",
         "ts-bocu",
         "sensitivity-approximation",

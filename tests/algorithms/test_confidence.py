@@ -20,7 +20,7 @@ from finite_games import (
 
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description
-from bocu.learners.algorithms.confidence import UCBSO, UCBBOCU1Parameters
+from bocu.learners.algorithms.confidence import UCBSO, UCBBOCU1Parameters, UCBBOCUTrueParameters
 from bocu.robust.objectives.functions import UncertaintyObjective as U
 from bocu.robust.objectives.stated import (
     DistributionallyRobust,
@@ -84,6 +84,40 @@ def test_ucb_bocu_1_takes_the_slope_between_upper_and_lower_bound(distance):
     now, later = at[0.3](upper(), REFERENCE), at[0.3 + h](upper(), REFERENCE)
     rated = 1.5 * now + 0.7 * (later - at[0.3](lower(), REFERENCE)) / h
     assert decide("ucb-bocu-1", U.gen(ambiguity_set(distance), 1.5, 0.7, difference=h)) == rated.argmax()
+
+
+@pytest.mark.parametrize("weights", [(0.0, 1.0), (1.5, 0.7), (1.0, 0.0)])
+def test_the_true_bound_is_the_worst_case_of_the_upper_and_the_largest_slope_between(weights):
+    alpha, beta = weights
+    chosen = decide("ucb-bocu-true", U.gen(ambiguity_set("tv"), alpha, beta, difference=1e-3))
+    between = lower()[None] + np.random.default_rng(0).random((500, 1, 1)) * (upper() - lower())[None]
+    best = np.maximum(lower(), upper().min(axis=1, keepdims=True))
+    tv = ambiguity_set("tv", 0.3)
+    largest = tv.values(best, REFERENCE)[1]
+    assert (largest >= tv.values(between, REFERENCE)[1].max(axis=0) - 1e-12).all()
+    rated = alpha * tv.values(upper(), REFERENCE)[0] + beta * largest
+    assert rated[chosen] == pytest.approx(rated.max(), abs=1e-12)
+
+
+def test_the_true_bound_is_ucb_bocu_2_where_the_slope_has_no_weight():
+    for distance in DISTANCES:
+        objective = U.dro(ambiguity_set(distance))
+        assert decide("ucb-bocu-true", objective) == decide("ucb-bocu-2", objective)
+
+
+def test_the_true_bound_needs_a_set_with_a_largest_slope():
+    unfit = UCBBOCUTrueParameters().unfit
+    for kind, given in (
+        (DistributionallyRobust, {"set": "mmd"}),
+        (General, {"set": "tv"}),
+        (MeanRisk, {"set": "tv"}),
+        (WorstCaseSensitivity, {"set": "tv"}),
+    ):
+        assert unfit("", kind.Parameters.model_validate(given)) == ""
+    assert "take tv" in unfit("", General.Parameters.model_validate({"set": "mmd"}))
+    assert "no slope" in unfit("", Satisficing.Parameters.model_validate({"set": "tv", "tau": 0.1}))
+    with pytest.raises(BocuError, match="no largest slope between bounds"):
+        decide("ucb-bocu-true", U.gen(ambiguity_set("mmd"), 1.0, 1.0))
 
 
 @pytest.mark.parametrize("distance", BOUNDED)

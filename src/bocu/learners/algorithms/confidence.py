@@ -1,4 +1,4 @@
-"""Upper confidence bounds on a grid: UCB-SO, UCB-RO and the two forms of UCB-BOCU (Tay et al. 2024, section 4).
+"""Upper confidence bounds on a grid: UCB-SO, UCB-RO and the three forms of UCB-BOCU (Tay et al. 2024, section 4).
 
 UCB-SO is the UCB of Kirschner et al. (2020), and UCB-BOCU-2 under a DRO objective their DRBO.
 """
@@ -13,9 +13,11 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.protocols import GRID
 from bocu.core.rounds import Round
+from bocu.core.ties import first_best
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
+from bocu.robust.ambiguity.parameters import sets_that
 from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.stated import DistributionallyRobustParameters, WithSlope
 
 
 class UCBSO(UpperConfidenceAlgorithm[BoundParameters]):
@@ -92,6 +94,51 @@ class UCBBOCU1(UpperConfidenceAlgorithm[UCBBOCU1Parameters]):
         if rule.beta == 0.0:
             return self.best(mean + width, round)
         return rule.argmax_from_bounds(mean + width, mean - width, self.reference(round)).index
+
+
+class UCBBOCUTrueParameters(BoundParameters):
+    """How wide the bounds are."""
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if isinstance(objective, DistributionallyRobustParameters):
+            return ""
+        if not isinstance(objective, WithSlope):
+            return "it has no slope that could be bounded"
+        stated = objective.set
+        if stated.family.bounds_slopes():
+            return ""
+        others = sets_that(lambda family: family.bounds_slopes())
+        return f"the largest slope between bounds is not known in closed form for '{stated.name}'; take {others}"
+
+
+class UCBBOCUTrue(UpperConfidenceAlgorithm[UCBBOCUTrueParameters]):
+    """The upper bound of Tay et al. (2024, equations 10 and 11), which is what their regret bound is proved of.
+
+    The paper calls it bilevel and runs UCB-BOCU-1 and 2 in its place; under total variation it has a closed form.
+    """
+
+    about = About(
+        title="UCB-BOCU, true bound",
+        summary="the objective's own upper bound, the largest slope of any payoffs between the bounds included",
+        paper="Tay et al. 2024",
+        look=Look("blue", "long-dash", ">"),
+    )
+    protocols = GRID
+    pursues_objective = True
+    Parameters = UCBBOCUTrueParameters
+
+    def _rule(self) -> UncertaintyObjective:
+        rule = self._pursued().exact()
+        if not isinstance(rule, Slice):
+            raise BocuError(f"found {rule}; DRO, WCS, MR or GEN are wanted")
+        return rule
+
+    def _optimistic(self, mean: np.ndarray, width: np.ndarray, round: Round) -> int:
+        rule, reference = self.rule_in(round), self.reference(round)
+        assert isinstance(rule, Slice)
+        if rule.beta == 0.0:
+            return self.best(mean + width, round)
+        return first_best(rule.upper_bound(mean + width, mean - width, reference))
 
 
 class UCBBOCU2Parameters(BoundParameters):

@@ -265,6 +265,20 @@ class AmbiguitySet(ABC):
         """
         raise BocuError(f"{type(self).__name__} {self.no_concentration()}")
 
+    @classmethod
+    def bounds_slopes(cls) -> bool:
+        """Whether `flattest` is known for sets of this class."""
+        return cls.flattest is not AmbiguitySet.flattest
+
+    def flattest(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Payoffs `(..., n)` between bounds of that shape whose slope is the largest, at every reference and radius.
+
+        Raises:
+            BocuError: none such are known for this set.
+        """
+        others = sets_that(lambda family: family.bounds_slopes())
+        raise BocuError(f"{type(self).__name__} has no largest slope between bounds in closed form; take {others}")
+
     def polytope(self, reference: ArrayLike) -> Polytope:
         """The set around a reference `(n,)` as linear constraints.
 

@@ -78,6 +78,11 @@ class TotalVariation(AmbiguitySet):
             rows.rate[row, _receivers(f, p)] += half_step
         return rows
 
+    def flattest(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """The lower bound, lifted to the smallest upper one: see docs/tay2024.md for the proof."""
+        above = np.asarray(upper, dtype=float)
+        return np.maximum(np.asarray(lower, dtype=float), above.min(axis=-1, keepdims=True))
+
     def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
         # As `solve` has it, but sorted once for all radii.
         _, payoff, mass = sorted_rows(f, p, descending=True)

@@ -285,6 +285,27 @@ class Slice(SetObjective):
         weights = self.alpha, self.beta, self.difference
         return Best(*best_difference(above, below, p, self.ambiguity_set, *weights, 0.0, size))
 
+    def upper_bound(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Floats:
+        """The upper bound of Tay et al. (2024, Equations 10 and 11), by the exact slope.
+
+        The worst case of the upper bounds, and the largest slope of any payoffs between the bounds.
+
+        Args:
+            upper: (..., decisions, contexts) upper confidence bounds of the payoffs.
+            lower: likewise.
+            reference: (contexts,).
+
+        Returns:
+            (..., decisions).
+
+        Raises:
+            BocuError: the slope has weight, and the set has no largest one in closed form.
+        """
+        value = self.ambiguity_set.values(upper, reference)[0]
+        if self.beta == 0.0:
+            return self.alpha * value
+        return self._combine(value, self.ambiguity_set.values(self.ambiguity_set.flattest(lower, upper), reference)[1])
+
     def _combine(self, value: Floats, slope: Floats) -> Floats:
         # A zero weight drops its term: 0 times an infinite slope is not a number.
         if self.beta == 0.0:

@@ -104,6 +104,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "ucb": "ucb-so",
         "ucb-ro": "bocu.learners.algorithms.confidence:UCBRO",
         "ucb-bocu-1": "bocu.learners.algorithms.confidence:UCBBOCU1",
+        "ucb-bocu-true": "bocu.learners.algorithms.confidence:UCBBOCUTrue",
         "ucb-bocu-2": "bocu.learners.algorithms.confidence:UCBBOCU2",
         "drbo": "ucb-bocu-2",
         "ts-bocu": "bocu.learners.algorithms.thompson:ThompsonSampling",
