@@ -180,7 +180,7 @@ def _drawn(objective: LogPosterior, at: Hyperparameters, steeper: float) -> list
     objective is that of some rows alone, which is less steep than that of all, they are as proposed.
     """
     world, top = np.random.default_rng(0), at.to_vector()
-    steepness, directions = np.linalg.eigh(steeper * _curvature(objective, at))
+    steepness, directions = np.linalg.eigh(steeper * curvature(objective, at))
     steps = directions / np.sqrt(np.maximum(steepness, _FLATTEST))
     normal = world.normal(size=(_PROPOSED, len(top)))
     wide = normal / np.sqrt(world.chisquare(_FREEDOM, _PROPOSED) / _FREEDOM)[:, None]

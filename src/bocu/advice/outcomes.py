@@ -13,6 +13,7 @@ import numpy as np
 from bocu.advice.logs import Log
 from bocu.advice.model import Learnt
 from bocu.core.errors import BocuError, shown
+from bocu.core.loading import naming_extras
 from bocu.core.parameters import nearest
 from bocu.core.ties import first_best
 
@@ -236,7 +237,8 @@ def front(values: np.ndarray, always: Sequence[int]) -> list[int]:
         values: shape (n, k).
         always: rows that stand first, on the front or not.
     """
-    import moocore
+    with naming_extras():
+        import moocore
 
     best = np.flatnonzero(moocore.is_nondominated(values, maximise=True))
     span = np.ptp(values[best], axis=0)

@@ -8,9 +8,9 @@ errors.
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors, be
 from bocu.learners.surrogates.continuous.model import Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Structure
 
-#: How dates may be written, by what people call it; `pandas.to_datetime` reads them.
+_ISO = "ISO 8601"
+
+#: How dates may be written, by what people call it.
 FORMATS = {
-    "2024-03-31": "ISO8601",
+    "2024-03-31": _ISO,
     "20240331": "%Y%m%d",
     "31.03.2024": "%d.%m.%Y",
     "31.03.2024 14:30": "%d.%m.%Y %H:%M",
@@ -120,13 +122,13 @@ def read_half_life(text: str | float, unit: str) -> float:
 
 def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str]) -> tuple[np.ndarray, str]:
     """Return times (t,) in days or as the numbers they are, not a number where one is missing, and their unit."""
-    import pandas as pd
-
-    text = pd.Series([None if is_missing(cell) else _text(cell) for cell in cells], dtype=object)
-    given = text.notna()
-    plain = pd.to_numeric(text, errors="coerce")
-    if plain[given].notna().all() and not text[given].str.fullmatch(r"[12]\d{7}").all():
-        return plain.to_numpy(dtype=float), ""
+    text = [None if is_missing(cell) else _text(cell) for cell in cells]
+    given = np.array([cell is not None for cell in text])
+    plain = np.array([_number(cell) for cell in text])
+    if not np.isnan(plain[given]).any() and not all(
+        re.fullmatch(r"[12]\d{7}", cell) for cell in text if cell is not None
+    ):
+        return plain, ""
     read = {name: days for name, form in FORMATS.items() if np.isfinite(days := _days(text, form))[given].all()}
     if not read:
         at = _first_unread(text, given)
@@ -154,19 +156,33 @@ def _text(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _days(text: Any, form: str) -> np.ndarray:
+def _number(cell: str | None) -> float:
+    """Return a text as a number; not a number where it is none, or missing."""
+    try:
+        return math.nan if cell is None or "_" in cell else float(cell)
+    except ValueError:
+        return math.nan
+
+
+def _days(text: Sequence[str | None], form: str) -> np.ndarray:
     """Return days since 1970 (t,) of dates in one form, not a number where one is in another."""
-    import pandas as pd
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        read = pd.to_datetime(text, format=form, errors="coerce", utc=True)
-    return np.asarray((read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1), dtype=float)
+    return np.array([math.nan if cell is None else _day(cell, form) for cell in text])
 
 
-def _first_unread(text: Any, given: Any) -> int:
+def _day(cell: str, form: str) -> float:
+    try:
+        if form != _ISO:
+            when = datetime.strptime(cell, form)
+        else:
+            when = datetime.fromisoformat(f"{cell}-01" if re.fullmatch(r"\d{4}-\d{2}", cell) else cell)
+    except ValueError:
+        return math.nan
+    return (when.replace(tzinfo=when.tzinfo or UTC) - datetime.fromtimestamp(0, UTC)) / timedelta(days=1)
+
+
+def _first_unread(text: Sequence[str | None], given: np.ndarray) -> int:
     """Return the row of the first cell that the form which reads most of them does not read."""
-    unread = min((np.isnan(_days(text, form)) & given.to_numpy() for form in FORMATS.values()), key=np.sum)
+    unread = min((np.isnan(_days(text, form)) & given for form in FORMATS.values()), key=np.sum)
     return int(np.argmax(unread))
 
 

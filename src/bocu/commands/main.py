@@ -10,7 +10,7 @@ import typer
 
 from bocu.core.errors import BocuError
 from bocu.core.io.progress import AtWork
-from bocu.core.loading import load
+from bocu.core.loading import load, naming_extras
 from bocu.core.numerics import pin_kernel
 
 COMMANDS = {
@@ -85,7 +85,7 @@ def main() -> None:
     if not COMMANDS.keys() & sys.argv[1:2]:  # looking for others takes a moment
         _add_offered()
     try:
-        with AtWork(" ".join(["bocu", *sys.argv[1:2]])):
+        with AtWork(" ".join(["bocu", *sys.argv[1:2]])), naming_extras():
             app()
     except BocuError as error:
         print(f"error: {error}", file=sys.stderr)

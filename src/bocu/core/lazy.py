@@ -16,6 +16,10 @@ def lazily(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any],
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        from bocu.core.loading import naming_extras
+
+        with naming_extras():
+            found = import_module(f"{package}.{home[name]}")
+        return getattr(found, name)
 
     return get, lambda: sorted(home)

@@ -1,6 +1,8 @@
-"""Importing what is named as text: "module:Class", or as a specification calls it, "algorithm/ts-bocu"."""
+"""Importing what is named as text, "module:Class" or "algorithm/ts-bocu", and what only an extra brings."""
 
+import contextlib
 import importlib
+import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -9,6 +11,13 @@ from bocu.core.errors import BocuError, BrokenFileError, line_in
 from bocu.core.places import import_place
 
 _REGISTRY = "bocu.sweep.experiment.registry"
+_BROUGHT_BY = {
+    "ax": "ax-platform",
+    "fontTools": "fonttools",
+    "markupsafe": "jinja2",
+    "netCDF4": "netcdf4",
+    "ot": "pot",
+}  # of other names
 
 
 def refuse_unknown_classes(recorded: object, where: str, named: Collection[str] = ()) -> None:
@@ -89,6 +98,34 @@ def made(called: str, make: Callable[..., Any], *arguments: object) -> Any:
         file = getattr(sys.modules.get(module), "__file__", None) or module
         told = f"{type(error).__name__}: {error}"
         raise BocuError(f"{called}: could not be made: {file}{line_in(file, error)}: {told}") from error
+
+
+@contextlib.contextmanager
+def naming_extras() -> Iterator[None]:
+    """Say which extra to install, where an import fails because a package is absent that only an extra brings.
+
+    Raises:
+        BocuError: it is; what else is absent is an error as before.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if extra := _extra_of(module):
+            raise BocuError(f"{module}: not installed; the extra brings it: pip install 'bocu[{extra}]'") from None
+        raise
+
+
+def _extra_of(module: str) -> str:
+    """Return the first extra of this package that asks for what brings a module; empty where none does."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    wanted = re.escape(_BROUGHT_BY.get(module, module)).replace("_", "[-_]")
+    with contextlib.suppress(PackageNotFoundError):  # imported from a folder that was not installed
+        for line in requires("bocu") or ():
+            if found := re.match(rf"""{wanted}\b(?!-).*; extra == ["']([\w-]+)["']""", line):
+                return found[1]
+    return ""
 
 
 def from_registry(name: str) -> Any:

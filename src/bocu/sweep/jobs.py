@@ -12,6 +12,7 @@ from typing import Any
 
 from bocu.core.errors import BocuError
 from bocu.core.io.lineage import making, unfold, writing
+from bocu.core.loading import naming_extras
 from bocu.core.plain import Plain
 from bocu.sweep.experiment.paths import checkpoint_folder, log_file
 from bocu.sweep.words import Words
@@ -85,7 +86,8 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
     with opened as file, _standard_error_to(file) as terminal:
         _log_to_standard_error()
         try:
-            yield
+            with naming_extras():
+                yield
         except BocuError as error:
             from bocu.sweep.broken import fault_told
 

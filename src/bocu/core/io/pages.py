@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from bocu.core.loading import naming_extras
+
 if TYPE_CHECKING:
     import jinja2
 
@@ -13,7 +15,8 @@ def page_template(package: str, name: str) -> "jinja2.Template":
         package: whose folder `templates` holds it, such as "bocu.pages.report".
         name: of the file.
     """
-    import jinja2
+    with naming_extras():
+        import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package, "templates"),

@@ -18,6 +18,7 @@ from pydantic import Field
 from bocu.core.costs import Size, Work, planning_only
 from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
+from bocu.core.loading import naming_extras
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
@@ -163,7 +164,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self._round = round
         if not len(self.payoffs):
             return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
-        situation, seed = self._situation(round, self.generator)
+        with naming_extras():
+            situation, seed = self._situation(round, self.generator)
         with seeded(seed):
             found = self._maximise(self._acquisition(situation), situation)
         return self.decisions.outwards(np.clip(found, 0.0, 1.0))

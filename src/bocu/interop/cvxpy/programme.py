@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bocu.core.errors import BocuError
+from bocu.core.loading import naming_extras
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression, Problem
@@ -205,7 +206,8 @@ class _Built:
     """The compiled programmes of one `Programme`: over the same variables, with different ends."""
 
     def __init__(self, programme: Programme, reference: Floats, radius: float) -> None:
-        import cvxpy as cp
+        with naming_extras():
+            import cvxpy as cp
 
         n = programme.contexts
         self._plain = reference

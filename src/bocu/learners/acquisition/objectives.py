@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bocu.core.loading import naming_extras
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.robust.ambiguity import checks
@@ -46,7 +47,8 @@ class ObjectiveValue:
             found = in_blocks(self.objective.differential, payoffs, self.reference, In(True, False, False))
             assert found.payoffs is not None
             return found.value.copy(), found.payoffs.copy()
-        import torch  # slow, and objectives over a set do without
+        with naming_extras():
+            import torch  # slow, and objectives over a set do without
 
         tensor = torch.tensor(payoffs, requires_grad=True)
         values = self.objective(tensor, self.reference)

@@ -14,23 +14,28 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numba
 import numpy as np
-from numba.core import caching
 
 from bocu.robust.ambiguity import machine_code
 
 if TYPE_CHECKING:
     import filelock
+    from numba.core import caching
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 #: Sums may be reordered for vector instructions; NaN and infinity keep their meaning.
 _REORDERED: dict[str, Any] = {**_OPTIONS, "fastmath": {"reassoc", "contract", "nsz"}}
+
+_PLAIN = (
+    "numba is not installed: sets run as plain Python, MMD 30 times slower or more, and last digits may differ; "
+    "the extra brings it: pip install 'bocu[fast]'"
+)
 
 #: Seconds to wait for a process that compiles the same before compiling for oneself.
 _PATIENCE = 600.0
@@ -50,6 +55,7 @@ Index = int | np.int64
 def compiled(function: Function) -> Function:
     """`numba.njit` with a cache that follows all that the function is compiled from, see `ambiguity.machine_code`.
 
+    Where numba is not installed, the function stays plain Python, which a warning says.
     What is compiled for one process, others that come meanwhile wait for. Where no place can be written to, or the
     module cannot be imported by its name, each process compiles for itself.
     """
@@ -62,6 +68,11 @@ def compiled_as_written(function: Function) -> Function:
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    try:
+        import numba
+    except ModuleNotFoundError:
+        warnings.warn(_PLAIN, stacklevel=1)  # the same place each time: said once
+        return function
     dispatcher: Any = numba.njit(function, **options)  # a function, and more
     cache = _Cache(function)
     compile_or_load = dispatcher.compile
@@ -75,8 +86,11 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
     return made
 
 
-class _Cache(caching._Cache):
-    """The machine code of one function, by signature: read from any place, written to the first that can be."""
+class _Cache:
+    """The machine code of one function, by signature: read from any place, written to the first that can be.
+
+    What numba's dispatchers ask of a cache, as `numba.core.caching._Cache` states it.
+    """
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -120,15 +134,6 @@ class _Cache(caching._Cache):
             while len(self._locked) > before:
                 self._locked.pop()[1].release()
 
-    def enable(self) -> None:
-        pass  # it is never disabled
-
-    def disable(self) -> None:
-        raise NotImplementedError(self._name)
-
-    def flush(self) -> None:
-        raise NotImplementedError(self._name)
-
     def _find(self, folders: list[Path], sig: object, target_context: object) -> object:
         for folder in folders:
             # A file that a crash cut short is as good as none, and replaced.
@@ -165,6 +170,7 @@ def compile_for_others() -> None:
 
 def _in_folder(function: Callable[..., object], folder: Path) -> caching.FunctionCache:
     """The cache of a function as numba keeps it, in a folder."""
+    from numba.core import caching
 
     class Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
         def __init__(self, py_func: Callable[..., object], py_file: str) -> None:

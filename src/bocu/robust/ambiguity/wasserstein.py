@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bocu.core.about import About
 from bocu.core.costs import planning_only
 from bocu.core.errors import BocuError
+from bocu.core.loading import naming_extras
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair, pick
 from bocu.robust.ambiguity.checks import Floats
@@ -297,7 +298,8 @@ def _transport(q: Floats, p: Floats, cost: Floats) -> float:
     # POT looks for array libraries as it is imported; torch alone would take longer than all transports of a run.
     for library in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{library}", "1")
-    from ot import emd2
+    with naming_extras():
+        from ot import emd2
 
     sources, targets = np.flatnonzero(p), np.flatnonzero(q)
     mass = q[targets] * (p.sum() / q.sum())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bocu.core.errors import BocuError
 from bocu.core.io.files import reading, regular_file
 from bocu.core.io.provenance import refuse_other_schema
+from bocu.core.loading import naming_extras
 from bocu.sweep.evaluation.cubes import swept_coordinates
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
     Raises:
         BocuError: there is no such file, or it is no cube.
     """
-    import xarray as xr
+    with naming_extras():
+        import xarray as xr
 
     file = Path(path)
     if file.is_dir():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.core.errors import BocuError
+from bocu.core.loading import naming_extras
 from bocu.problems.data.simulators.tables import SITUATION, TableSimulator
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ def gains_of(yaws: np.ndarray, direction: float, speed: float) -> np.ndarray:
     Raises:
         BocuError: FLORIS is not installed.
     """
-    try:
+    with naming_extras():
         from floris import FlorisModel
-    except ModuleNotFoundError:
-        raise BocuError("floris: not installed; the extra brings it: pip install 'bocu[problems]'") from None
     angles = np.zeros((len(yaws) + 1, 3))
     angles[1:, :2] = yaws
     farm = FlorisModel("defaults")

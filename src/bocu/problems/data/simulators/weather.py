@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bocu.core.errors import BocuError
+from bocu.core.loading import naming_extras
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,10 +120,8 @@ def _station(file: str) -> "pd.DataFrame":
 
 
 def _folder() -> Path:
-    try:
+    with naming_extras():
         from aquacrop import data
-    except ModuleNotFoundError:
-        raise BocuError("aquacrop: not installed; the extra brings it: pip install 'bocu[problems]'") from None
     return Path(next(iter(data.__path__)))
 
 
