@@ -173,3 +173,13 @@ def test_alternatives_that_have_nothing_of_the_log_or_keep_no_constraint_are_one
         bocu.suggest(bowl(), **asked)
     with pytest.raises(bocu.BocuError, match=r"--alternatives: none of 4 keeps 'a >= 0.95'"):
         bocu.suggest(bowl(), **BOWL, alternatives=LISTED, constraints=["a >= 0.95"])
+
+
+def test_candidates_beyond_a_grid_cover_every_range():
+    """Of four ranges no grid is small enough: Sobol points."""
+    found = read_decisions("staff:int:3..12,price:10..20,depth:-4..-2,hours:0..12").candidates()
+    assert len(found) > 1000
+    for values, low, high in zip(found.T, (3, 10, -4, 0), (12, 20, -2, 12), strict=True):
+        assert (values.min() >= low) & (values.max() <= high)
+        assert np.all(np.histogram(values, 5, (low, high))[0] > len(found) / 10)
+    assert set(found[:, 0]) == set(range(3, 13))

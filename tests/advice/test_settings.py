@@ -79,6 +79,9 @@ def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
     )
     one = asked("--settings", "settings/two.yaml", "--outcome", "profit", "--json")
     assert json.loads(one.stdout)["units"] == {"order": "papers", "rain": "mm", "profit": "€"}
+    (shop / "settings/free.yaml").write_text(SHOP.replace("constraints:", "# constraints:"), encoding="utf-8")
+    fewer = asked("--settings", "settings/free.yaml", "--decisions", "shelf:{low,high}", "--json")
+    assert json.loads(fewer.stdout)["units"] == {"rain": "mm", "profit": "€"}
     other = json.loads(asked("--settings", "settings/shop.yaml", "--objective", "so", "--json").stdout)
     assert other["objective"] == "so"
 
@@ -125,6 +128,12 @@ def test_several_outcomes_have_goals_and_weights():
     assert found["outcome"] == ["profit", "waste:min"]
     assert found["weights"] == {"profit": 1.0, "waste": 20.0}
     assert found["contexts"] == ["rain"]
+
+
+def test_what_has_no_settings_of_its_own_is_named_alone():
+    found = Settings.model_validate({"outcome": "profit", "contexts": ["rain", "wind"], "set": "kl"}).arguments(None)
+    assert (found["outcome"], found["contexts"], found["set"]) == (["profit"], ["rain", "wind"], "kl")
+    assert Settings.model_validate({"outcome": "profit", "contexts": "rain"}).arguments(None)["contexts"] == ["rain"]
 
 
 def test_the_schema_takes_what_the_model_takes(root):

@@ -1,6 +1,7 @@
 import pytest
 
 from bocu.sweep.changes import changes
+from bocu.sweep.run_files import changed_inputs
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,23 @@ def test_long_values_are_cut():
     line = next(changes({"a": "x" * 500}, {"a": 1}))
     assert line.endswith("... -> 1")
     assert len(line) < 100
+
+
+OLD, NEW = "a" * 64, "b" * 64
+
+
+@pytest.mark.parametrize(
+    ("recorded", "hashes", "lines"),
+    [
+        ({"x.nc": OLD}, {"x.nc": OLD}, []),
+        ({"x.nc": OLD}, {"x.nc": NEW}, ["input x.nc: aaaaaaaaaaaa -> bbbbbbbbbbbb (SHA-256)"]),
+        ({"x.nc": OLD}, {"x.nc": None}, []),
+        ({"x.nc": OLD}, {"x.nc": OLD, "y.nc": NEW}, ["input y.nc: not used before"]),
+        ({"there/x.nc": OLD}, {"here/z.nc": OLD}, []),
+        ({"there/x.nc": OLD}, {"here/x.nc": NEW}, ["input here/x.nc: aaaaaaaaaaaa -> bbbbbbbbbbbb (SHA-256)"]),
+        ({"x.nc": OLD, "y.nc": NEW}, {"x.nc": OLD}, ["input y.nc: not used any more"]),
+        ({"x.nc": OLD, "y.nc": NEW}, {"x.nc": OLD, "z.nc": None}, []),
+    ],
+)
+def test_inputs_count_by_what_they_hold(recorded, hashes, lines):
+    assert list(changed_inputs(recorded, hashes)) == lines

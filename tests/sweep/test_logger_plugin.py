@@ -1,9 +1,11 @@
 """The logger plug-in, by the conformance tests of its interface."""
 
 import io
+import re
 
 import pytest
 from snakemake.logging import DefaultFormatter
+from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
 from snakemake_logger_plugin_bocu import LogHandler
@@ -67,8 +69,6 @@ def test_errors_are_red_in_a_terminal_alone(monkeypatch):
 
 
 def test_what_is_said_of_a_job_by_its_number_is_said_by_its_name(monkeypatch):
-    from snakemake_interface_logger_plugins.common import LogEvent
-
     out = io.StringIO()
     made = handler(monkeypatch, out)
     made.emit(
@@ -87,3 +87,25 @@ def test_what_is_said_of_a_job_by_its_number_is_said_by_its_name(monkeypatch):
         f"{name} has been submitted with SLURM jobid 77 (log: x.log).",
         f"{name} is started again",
     ]
+
+
+def test_time_left_is_told_of_the_jobs_that_were_planned(monkeypatch):
+    out = io.StringIO()
+    made = handler(monkeypatch, out)
+    table = record(20, "Job stats:", event=LogEvent.RUN_INFO, stats={"trial": 400, "total": 400})
+    made.emit(table)
+    made.emit(table)
+    made.emit(record(20, "", event=LogEvent.RUN_INFO, stats=None))
+    made.emit(table)
+    made.emit(
+        record(
+            20, "x", event=LogEvent.JOB_INFO, jobid=1, rule_name="trial", rule_msg=None, wildcards={}, log=[],
+            reason="", output=["a"],
+        )
+    )  # fmt: skip
+    made.emit(record(20, "", event=LogEvent.JOB_FINISHED, job_id=1))
+    made.emit(record(20, "", event=LogEvent.PROGRESS, done=1, total=400))
+    made.close()
+    *tables, progress = filter(None, out.getvalue().splitlines())
+    assert tables == ["Job stats:", "Job stats:"]
+    assert re.fullmatch(r"trial a: .*; 1 of 400 jobs, about .* left", progress)
