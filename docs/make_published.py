@@ -3,19 +3,26 @@
     python docs/make_published.py results/tay2024 results/drmobo
 
 reduces the results of these experiments to docs/results/, judges the claims of all papers by what is published, and
-writes the sections of each page, claims, numbers and what is seen in them, and the totals of claims.md. Without an
-argument it reduces none.
+writes the sections of each page, who wins with its picture, claims, numbers and what is seen in them, and the totals of
+claims.md. Without an argument it reduces none.
 Its place is the folder of the clone.
 """
 
 import argparse
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
+
 from bocu.commands.claims import claims_command
+from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING
+from bocu.pages.figures.base import Drawing
+from bocu.pages.figures.finish import finish
+from bocu.pages.figures.verdict import drawn, told
 from bocu.pages.report.claims import HEADER, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
@@ -54,6 +61,11 @@ READ = (
     "column where it is relative, and what has hardly more, from 30 seeds on ([how](statistics.md#verdicts)). Italic: "
     "not told apart from random decisions."
 )
+HOW_TO_READ = (
+    "A block is a problem and what its runs are scored by; the least mean regret counts as 1. Dots are seeds, bars "
+    "95 % intervals of the mean difference from the least ([how](statistics.md#verdicts)); shaded is who leads, hollow "
+    "what is neither leading nor behind. Drawn by `python docs/make_published.py`; numbers and claims stand below."
+)
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("grand-tour",)
@@ -70,15 +82,15 @@ def totals(docs: Path) -> str:
     for paper in PAPERS:
         link = f"[{paper}]({paper}.md#claims-and-verdicts)"
         claims = list(_claims((docs / f"{paper}.md").read_text(encoding="utf-8")))
-        for told, own in ((link, False), (f"ours, beside {paper}", True)):
+        for written, own in ((link, False), (f"ours, beside {paper}", True)):
             verdicts = [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == own]
             counts = " | ".join(str(verdicts.count(outcome) or NOTHING) for outcome in OUTCOMES)
-            lines += [f"| {told} | {len(verdicts)} | {counts} |"] if verdicts else []
+            lines += [f"| {written} | {len(verdicts)} | {counts} |"] if verdicts else []
         heads = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected")
         every += ["", f"**{link}**", "", markdown_row(heads), "|---" * len(heads) + "|"]
         every += [f"| {' | '.join(claim)} |" for claim in claims]
-    told = "Each claim with its verdict and numbers; what of its settings is ours say the pages of the papers:"
-    return "\n".join([*lines, "", told, *every]) + "\n"
+    below = "Each claim with its verdict and numbers; what of its settings is ours say the pages of the papers:"
+    return "\n".join([*lines, "", below, *every]) + "\n"
 
 
 def _claims(page: str) -> Iterator[list[str]]:
@@ -128,6 +140,29 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def marks_of_winners(experiment: str) -> tuple[str, str]:
+    """Return the lines of a page between which stands who wins in an experiment."""
+    return f"<!-- who wins in {experiment}: begin -->", f"<!-- who wins in {experiment}: end -->"
+
+
+def winners(experiment: str, root: Path = Path()) -> tuple[str, Drawing]:
+    """Return who wins in an experiment as published, in a sentence with its picture, and the picture."""
+    published, _ = published_of(experiment, root)
+    found = published.comparisons()
+    with style.applied():
+        drawing = drawn(found)
+    return f"![{drawing.alternative}](who-wins-{experiment}.png)\n\n{told(found)} {HOW_TO_READ}\n", drawing
+
+
+def _write_picture(drawing: Drawing, file: Path) -> None:
+    with style.applied():
+        finish(drawing.figure)
+        picture = BytesIO()
+        drawing.figure.savefig(picture, format="png", dpi=160, metadata={"Software": None})
+    few = Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE)  # a third of the bytes
+    few.save(file, optimize=True)
+
+
 def marks_of_verdicts(experiment: str) -> tuple[str, str]:
     """Return the lines above and below the verdicts by an experiment beside those by another."""
     return f"<!-- verdicts of {experiment}: begin -->", f"<!-- verdicts of {experiment}: end -->"
@@ -153,8 +188,8 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
 
 
 def _verdict(record: Fields) -> str:
-    told = "; ".join(filter(None, (why(record), *numbers_of(record))))
-    return f"**{record['verdict']}**" + (f": {told}" if told else "")
+    said = "; ".join(filter(None, (why(record), *numbers_of(record))))
+    return f"**{record['verdict']}**" + (f": {said}" if said else "")
 
 
 def page_of(experiment: str) -> Path:
@@ -171,6 +206,10 @@ def main() -> None:
         reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
+    for experiment in PAPERS:
+        section, drawing = winners(experiment)
+        write_section(page_of(experiment), section, marks_of_winners(experiment))
+        _write_picture(drawing, Path(f"docs/who-wins-{experiment}.png"))
     for experiment in NUMBERS:
         write_section(page_of(experiment), numbers(experiment), marks(experiment))
     for experiment in AS_PUBLISHED:

@@ -17,10 +17,9 @@ import synthetic_pages
 from bocu.core.written import probability
 from bocu.pages.figures.base import save
 from bocu.pages.figures.regret import Regret, RegretParameters
-from bocu.pages.figures.results import results_at
+from bocu.pages.figures.results import final_totals, results_at
 from bocu.pages.report import tables
 from bocu.pages.report.build import build_page
-from bocu.pages.report.records import final_totals
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.records import write_verdicts
 from bocu.sweep.evaluation.standings import Standings

@@ -3,8 +3,7 @@
 import pytest
 import synthetic_cubes
 
-from bocu.pages.figures.results import results_at
-from bocu.pages.report import records
+from bocu.pages.figures.results import results_at, standings_of
 from bocu.pages.report.findings import Comparison, answers, comparisons
 from bocu.pages.report.records import Spent
 from bocu.sweep.evaluation.standings import Standings
@@ -112,7 +111,7 @@ def test_without_a_finished_run_there_is_no_answer_and_no_error(times):
 
 def test_who_runs_alone_wins_nothing(tmp_path):
     cube = results_at(synthetic_cubes.write(synthetic_cubes.cube("hills"), tmp_path / "cube.nc"))
-    found = records.tables_of(cube)
+    found = standings_of(cube)
     both = comparisons(cube, found)
     assert both
     assert all(each.least for each in both)

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,9 @@ from bocu.sweep.evaluation.digests import (
 )
 from bocu.sweep.evaluation.law_paths import metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOTAL, Statistic
+from bocu.sweep.evaluation.standings import Standings
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
+from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.titles import in_words, value_in_words
 from bocu.sweep.runs.status import DONE, MISSING
 
@@ -546,3 +548,35 @@ def seed_counts(counts: Mapping[str, int]) -> str:
     if len(numbers) == 1:
         return counted(numbers.pop(), "seed")
     return "seeds: " + ", ".join(f"{title} {number}" for title, number in counts.items())
+
+
+Tables = Mapping[tuple[str, str], Standings]
+"""The tables of a problem, by pursued objective and metric."""
+
+
+def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
+    """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
+    for objective in cube.objectives():
+        shown = cube.branches(pursuing=[objective])
+        for metric in cube.metrics:
+            yield objective, metric, shown
+
+
+def final_totals(cube: Results, branches: Sequence[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
+    """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
+    return {branch.algorithm: cube.totals(branch, metric) for branch in branches}
+
+
+def standings_of(cube: Results, margin: Margin | Mapping[str, Any] | None = None) -> Tables:
+    """Return what is told of the pairs of each table; all that a page says of them comes from here.
+
+    Args:
+        cube: the problem.
+        margin: the experiment's.
+    """
+    competing = [label for label in cube.names if label not in cube.yardsticks]
+    random = next((label for label, name in cube.names.items() if name == "random"), None)
+    return {
+        (objective, metric): Standings(final_totals(cube, branches, metric), competing, random, margin)
+        for objective, metric, branches in groups(cube)
+    }

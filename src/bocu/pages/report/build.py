@@ -17,7 +17,7 @@ from bocu.core.io.lineage import lineage_of
 from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, results_at
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, results_at, standings_of
 from bocu.pages.report import embedded, records, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
 from bocu.pages.report.claims import beside, csv_records, opening, read_all, section
@@ -195,7 +195,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             for kind, path in table_files(output).items()
         }
         for chapter, cube, checkpoints in _opened(chapters):
-            found = records.tables_of(cube, chapter.experiment.get("leads_within"))
+            found = standings_of(cube, chapter.experiment.get("leads_within"))
             kinds = _records(cube, found, checkpoints, chapter.reference)
             for kind, rows in kinds.items():
                 write[kind](rows)
@@ -237,7 +237,7 @@ def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, l
 
 
 def _records(
-    cube: Results, found: records.Tables, checkpoints: list[records.Fields], reference: str | None
+    cube: Results, found: Tables, checkpoints: list[records.Fields], reference: str | None
 ) -> dict[str, list[records.Fields]]:
     return {
         "final-regret": [*records.final_regret(cube, found)],

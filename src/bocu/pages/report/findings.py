@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bocu.core.written import brief, counted, round_time, spoken, work_time
-from bocu.pages.figures.results import NO_OBJECTIVE, Results
+from bocu.pages.figures.results import NO_OBJECTIVE, Results, Tables
 from bocu.pages.report import records, tables
 from bocu.pages.report.records import Spent
 from bocu.sweep.evaluation.standings import (
@@ -39,7 +39,7 @@ MOST_PROBLEMS = 4
 _ONE_IN_TEN = f"a verdict takes {VERDICT_SEEDS}: fewer do not show what happens in one seed of ten"
 
 
-def findings(cube: Results, found: records.Tables) -> list[str]:
+def findings(cube: Results, found: Tables) -> list[str]:
     """Say for each objective and metric of the page who has the least regret, and how the others stand to it."""
     sentences = []
     for objective, metric in records.foremost(cube):
@@ -87,7 +87,7 @@ def _times(gap: PairedDifference) -> str:
     return f"{round(gap.less.value * gap.less.count) if gap.less.count else 0} of {gap.less.count}"
 
 
-def against(cube: Results, found: records.Tables, reference: str) -> list[str]:
+def against(cube: Results, found: Tables, reference: str) -> list[str]:
     """Say for each objective and metric of the page who has more regret than the reference, who less."""
     name = written([cube], reference)
     if all(branch.algorithm != reference for branch in cube.branches()):
@@ -181,7 +181,7 @@ class Answer:
     command: str = ""
 
 
-def comparisons(cube: Results, found: records.Tables) -> list[Comparison]:
+def comparisons(cube: Results, found: Tables) -> list[Comparison]:
     """Return the comparisons of a problem that the page shows, of two competitors with finished runs or more."""
     shown = []
     for objective, metric in records.foremost(cube):

@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from bocu.core import style
+from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
 from bocu.pages.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
 from bocu.pages.figures.panels import PanelsParameters
 from bocu.pages.figures.robust_front import RobustFrontParameters
 from bocu.pages.figures.scoreboard import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
+from bocu.pages.figures.verdict import Compared, compared
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
+from bocu.sweep.evaluation.digests import shown_pairs
 from bocu.sweep.evaluation.standings import LESS, MORE, TIED, TOO_FEW, VERDICT_SEEDS, Standings, plain
 from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, mean_and_error, student_ratio
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
@@ -104,6 +108,23 @@ class PublishedNumbers:
             else:
                 lines += [*kinds[type(parameters)](parameters), ""]
         return "\n".join(lines[:-1]) + "\n"
+
+    def comparisons(self) -> list[Compared]:
+        """Return what is compared with each other, as `bocu.pages.figures.verdict` draws it."""
+        margin, found = self.plan.experiment.leads_within, []
+        looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
+        for problem, numbers in self.numbers.items():
+            known = numbers.known
+            pursued = list(dict.fromkeys(o for own in known.algorithms.values() for o in own if o != NO_OBJECTIVE))
+            tables = {}
+            for objective, metric in shown_pairs(pursued or [NO_OBJECTIVE], known.metrics):
+                beside = self._beside(problem, metric, [objective], None, {})
+                competing = [title for title in beside if title not in self.yardsticks]
+                random = self._title(REFERENCE, NO_OBJECTIVE, {}, False) if REFERENCE in self.abouts else None
+                tables[objective, metric] = Standings(beside, competing, random, margin)
+            titles = {title: title for table in tables.values() for title in table.regrets}
+            found += compared((problem, *self.plan.titles), tables, (problem, titles, looks, numbers.data_label))
+        return found
 
     def panels(self, parameters: PanelsParameters) -> Iterator[str]:
         """Return the lines of a table with a row for each problem and metric: mean and standard error."""

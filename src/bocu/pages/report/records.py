@@ -4,13 +4,13 @@ A record is a plain dict; all records of one kind have the same keys. Regret is 
 units of the problem's payoff, lower is better.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, CubeBranch, Results
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, final_totals, groups
 from bocu.pages.figures.results import foremost as foremost
 from bocu.sweep.evaluation.run_statistics import SECONDS, Told
 from bocu.sweep.evaluation.standings import Standings, tail
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Fields = dict[str, Any]
-Tables = Mapping[tuple[str, str], Standings]
-"""The tables of a problem, by pursued objective and metric."""
 
 
 @dataclass(frozen=True)
@@ -35,38 +33,10 @@ class Spent:
     total: float
 
 
-def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
-    """Return what is compared with each other: pursued objective, metric, and the branches that stand side by side."""
-    for objective in cube.objectives():
-        shown = cube.branches(pursuing=[objective])
-        for metric in cube.metrics:
-            yield objective, metric, shown
-
-
 def _place(cube: Results, objective: str, algorithm: str, metric: str | None = None) -> Fields:
     """Return what a record begins with: what it is about."""
     scored = {} if metric is None else {"metric": metric}
     return {"problem": cube.problem, "objective": objective, **scored, "algorithm": algorithm}
-
-
-def final_totals(cube: Results, branches: list[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
-    """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
-    return {branch.algorithm: cube.totals(branch, metric) for branch in branches}
-
-
-def tables_of(cube: Results, margin: Any = None) -> Tables:
-    """Return what is told of the pairs of each table; all that a page says of them comes from here.
-
-    Args:
-        cube: the problem.
-        margin: the experiment's.
-    """
-    competing = [label for label in cube.names if label not in cube.yardsticks]
-    random = next((label for label, name in cube.names.items() if name == "random"), None)
-    return {
-        (objective, metric): Standings(final_totals(cube, branches, metric), competing, random, margin)
-        for objective, metric, branches in groups(cube)
-    }
 
 
 def choose_reference(table: Standings, wanted: str | None = None) -> str | None:
