@@ -12,7 +12,6 @@ from bocu.core.protocols import CONTINUOUS, FINITE
 from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
-from bocu.pages.figures.panel_titles import titles_of
 from bocu.pages.figures.regret import Curve, curve_table, draw_curves
 from bocu.pages.figures.results import NO_OBJECTIVE, CubeBranch, Results, results_of, seed_counts
 from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS
@@ -84,7 +83,7 @@ class Cost(Figure[CostParameters]):
 
     def _points(self, cube: Results, branches: Sequence[CubeBranch]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
-        titles = titles_of({cube.problem: cube}, {(0, cube.problem): branches}, {})
+        titles = marks.titles_of({cube.problem: cube}, {(0, cube.problem): branches}, {})
         curves = self._curves(cube, {branch: title for (_, branch), title in titles.items()})
         table = curve_table([({"quantity": "milliseconds"}, curves)])
         picture, axes = style.single(0.5 + 0.19 * len(table))

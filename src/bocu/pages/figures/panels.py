@@ -13,7 +13,7 @@ from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
 from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, PictureParameters, nothing_to_show
-from bocu.pages.figures.panel_titles import Titles, looks_of, titles_of, told_apart
+from bocu.pages.figures.marks import Titles, looks_of, titles_of, told_apart
 from bocu.pages.figures.regret import (
     CUT,
     CUT_WORDS,

@@ -19,7 +19,7 @@ from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
 from bocu.core.rounds import Situation
 from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
-from bocu.pages.figures.panel_titles import Titles, looks_of, titles_of
+from bocu.pages.figures.marks import Titles, looks_of, titles_of
 from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import SPREAD, SPREADS, Spread, curves_over_seeds, draw_curves
 from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit

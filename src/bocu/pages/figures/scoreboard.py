@@ -13,7 +13,6 @@ from bocu.core.parameters import Parameters
 from bocu.core.written import spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
-from bocu.pages.figures.panel_titles import titles_of
 from bocu.pages.figures.results import (
     Results,
     all_results,
@@ -145,7 +144,9 @@ class Scoreboard(Figure[ScoreboardParameters]):
             for problem in columns
             if problem in scored
         }
-        titles = titles_of(cubes, {(0, problem): found for problem, found in branches.items()}, self.parameters.titles)
+        titles = marks.titles_of(
+            cubes, {(0, problem): found for problem, found in branches.items()}, self.parameters.titles
+        )
         competing = frozenset(
             title for (problem, branch), title in titles.items() if branch.algorithm not in cubes[problem].yardsticks
         )

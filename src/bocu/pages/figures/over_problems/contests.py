@@ -22,7 +22,7 @@ from bocu.pages.figures.base import (
     PictureParameters,
     nothing_to_show,
 )
-from bocu.pages.figures.panel_titles import looks_of, titles_of
+from bocu.pages.figures.marks import looks_of, titles_of
 from bocu.pages.figures.results import DONE, CubeBranch, Results, all_results, shared_data_label
 from bocu.sweep.evaluation.run_statistics import SECONDS
 
