@@ -16,6 +16,7 @@ from bocu.sweep.evaluation.claims import (
     verdict,
     verdicts,
 )
+from bocu.sweep.evaluation.claims.expressions import thresholds
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.verdicts import NOT_COMPARABLE, STAND_IN
 from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED
@@ -129,11 +130,20 @@ def test_seeds_are_paired():
 def test_the_farthest_threshold_that_holds_is_the_end_of_the_interval(check, end):
     data = cube({"a": spread(30, 5), "b": spread(30, 8, 3)[::-1]})
     found = verdict(claim(check), data)
-    assert found.threshold == pytest.approx(getattr(found.findings[0].value, end), rel=0.01)
+    assert found.thresholds == pytest.approx([getattr(found.findings[0].value, end)], rel=0.01)
     both = verdict(claim(f"all({check}, final(a) < final(b))"), data)
-    assert both.threshold == found.threshold
-    assert verdict(claim(f"all({check}, final(b) < final(a))"), data).threshold == 0
-    assert verdict(claim("final(a) < final(b)"), data).threshold is None
+    assert both.thresholds == found.thresholds
+    assert verdict(claim(f"all({check}, final(b) < final(a))"), data).thresholds == ()
+    assert verdict(claim("final(a) < final(b)"), data).thresholds is None
+
+
+def test_a_factor_is_a_threshold_and_several_move_together():
+    data = cube({"a": spread(30, 5), "b": spread(30, 8, 3)[::-1]})
+    ratio = verdict(claim("ratio(a, b) < 0.9"), data)
+    assert verdict(claim("final(a) < 0.9 * final(b)"), data).thresholds == ratio.thresholds
+    both = verdict(claim("all(ratio(a, b) < 0.9, ratio(b, a) > 0.7)"), data).thresholds
+    assert both == pytest.approx([ratio.thresholds[0], 0.7 * 0.9 / ratio.thresholds[0]])
+    assert not thresholds(claim("payoff(a) < 0.9 * payoff(b)").node)
 
 
 def test_holm_takes_back_what_would_hold_alone_and_it_leans():

@@ -6,7 +6,7 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bocu.core.written import NOTHING, counted, decimals, number, probability
+from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
 from bocu.pages.report.records import Fields
 from bocu.pages.report.tables import NO_WIDTH, Table
 from bocu.sweep.evaluation.claims.expressions import Scope, beside_one
@@ -109,10 +109,11 @@ def outcome(record: Fields) -> str:
 
 def why(record: Fields) -> str:
     """Write why a verdict is what it is, and what one would take."""
-    seeds, hours, farthest = record["seeds_wanted"], record["hours_wanted"], record["threshold"]
+    seeds, hours, farthest = record["seeds_wanted"], record["hours_wanted"], record["thresholds"]
     told = [record["reason"]]
     if farthest is not None:
-        which = f"thresholds as far as {number(farthest, 3, significant=True)}" if farthest else "no threshold near"
+        ends = spoken([number(end, 3, significant=True) for end in farthest])
+        which = f"thresholds as far as {ends}" if farthest else "no threshold near"
         told.append(f"by itself it holds for {which}")
     if seeds is None:
         return "; ".join(filter(None, told))

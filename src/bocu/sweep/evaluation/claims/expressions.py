@@ -177,27 +177,41 @@ def beside_one(node: Node) -> list[str]:
     return [ratio.numerator.terms[0][1].runs for ratio in ratios if isinstance(ratio, Ratio)] if alike else []
 
 
-def thresholds(node: Node) -> set[tuple[str, float]]:
-    """Return the relations and numbers by which a test says how much is meant: of ratios, and of pure numbers."""
-    return {
-        (one.relation, one.right.number) for one in (leaf.comparison for leaf in leaves(node)) if _has_threshold(one)
-    }
+def thresholds(node: Node) -> list[tuple[str, float]]:
+    """Return the relations and numbers by which a test says how much is meant.
+
+    They are those beside ratios and pure numbers, and the factor of all that stands on the right.
+    """
+    found = ((leaf.comparison.relation, _threshold(leaf.comparison)) for leaf in leaves(node))
+    return list(dict.fromkeys((relation, number) for relation, number in found if number is not None))
 
 
-def with_threshold(node: Node, number: float) -> Node:
-    """Return a test with another number in the place of its thresholds."""
+def stricter(node: Node, times: float) -> Node:
+    """Return a test that asks for so many times as much by each of its thresholds."""
     if isinstance(node, Group):
-        return Group(node.wanted, tuple(with_threshold(part, number) for part in node.nodes))
+        return Group(node.wanted, tuple(stricter(part, times) for part in node.nodes))
     if isinstance(node, Negated):
-        return Negated(with_threshold(node.node, number))
-    if not _has_threshold(node.comparison):
+        return Negated(stricter(node.node, times))
+    own = node.comparison
+    if _threshold(own) is None:
         return node
-    return Leaf(replace(node.comparison, right=Sum(number=number)), node.scope)
+    return Leaf(replace(own, right=Sum().plus(own.right, moved(own.relation, 1.0, times))), node.scope)
 
 
-def _has_threshold(comparison: Inequality) -> bool:
-    pure = isinstance(comparison.left, Ratio) or comparison.left.kind == PURE
-    return pure and not comparison.right.terms and comparison.right.number > 0 and comparison.right.number != 1
+def moved(relation: str, number: float, times: float) -> float:
+    """Return a threshold by which so many times as much is asked for."""
+    return number * times if relation == ">" else number / times
+
+
+def _threshold(comparison: Inequality) -> float | None:
+    left, right = comparison.left, comparison.right
+    if not right.terms:
+        pure = isinstance(left, Ratio) or left.kind == PURE
+        return right.number if pure and right.number > 0 and right.number != 1 else None
+    factors = {abs(factor) for factor, _ in right.terms}
+    regrets = all(measure.word != "payoff" for measure in comparison.measures)
+    scaled = len(factors) == 1 and factors != {1.0} and not right.number
+    return factors.pop() if scaled and regrets and isinstance(left, Sum) and not left.number else None
 
 
 def implies(one: Node, other: Node) -> bool:

@@ -17,7 +17,7 @@ from bocu.sweep.evaluation.claims.verdicts import Verdict, verdicts
 CLAIM_COLUMNS = (
     "file", "id", "paper", "where", "statement", "experiment", "problem", "metric", "figure", "family", "check", "ours",
     "note", "verdict", "reason", "p_value", "p_value_holm", "corrected", "seeds", "seeds_wanted", "hours_wanted",
-    "threshold",
+    "thresholds",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "file", "id", "comparison", "problem", "metric", "objective", "seeds", "value", "low", "high", "boundary",
@@ -74,7 +74,7 @@ def record(file: str, claim: Claim, found: Verdict) -> dict[str, Any]:
         "seeds": found.seeds,
         "seeds_wanted": found.seeds_wanted,
         "hours_wanted": _number(found.hours_wanted),
-        "threshold": found.threshold,
+        "thresholds": None if found.thresholds is None else list(found.thresholds),
         "comparisons": [_compared(file, claim, finding) for finding in found.findings],
     }
 

@@ -25,10 +25,11 @@ from bocu.sweep.evaluation.claims.expressions import (
     Node,
     implies,
     leaves,
+    moved,
     problem_of_measure,
     problems_of,
+    stricter,
     thresholds,
-    with_threshold,
 )
 from bocu.sweep.evaluation.claims.findings import NOTHING, Finding, finding_of
 from bocu.sweep.evaluation.claims.model import Claim
@@ -64,8 +65,8 @@ class Verdict:
         seconds: processor time of one seed of all runs that it compares; not a number where it was not kept.
         seeds_wanted: seeds that would settle it with a power of 80 %, were means and spreads what they seem; 0:
             `MOST_SEEDS` would not do; None: it is settled, or too few seeds tell of means and spreads.
-        threshold: of a check with one, the farthest at which it holds by itself; 0: none within a factor of
-            `THRESHOLDS`.
+        thresholds: of a check with some, the strictest with which it holds by itself, all moved by one factor; empty:
+            none within a factor of `THRESHOLDS`.
     """
 
     outcome: str
@@ -78,7 +79,7 @@ class Verdict:
     rests_on: int = 0
     seconds: float = nan
     seeds_wanted: int | None = None
-    threshold: float | None = None
+    thresholds: tuple[float, ...] | None = None
 
     @property
     def most(self) -> int:
@@ -191,28 +192,27 @@ def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:
     outcome = NOT_COMPARABLE if claim.not_comparable else STAND_IN if apart else OPEN
     return Verdict(
         outcome, "; ".join([*filter(None, [apart]), *told]), nan, 0, tuple(findings), for_it, against_it, rests_on,
-        sum(spent.values()), threshold=farthest,
+        sum(spent.values()), thresholds=farthest,
     )  # fmt: skip
 
 
-def _farthest(node: Node, numbers_of: Callable[[str], Numbers]) -> float | None:
-    """Return the largest threshold (of `<`: the least) with which a test holds by itself; None: it has not one."""
+def _farthest(node: Node, numbers_of: Callable[[str], Numbers]) -> tuple[float, ...] | None:
+    """Return the strictest thresholds with which a test holds by itself, moved alike; None: it has none."""
     stated = thresholds(node)
-    if len(stated) != 1:
+    if not stated:
         return None
-    ((relation, number),) = stated
 
-    def holds(threshold: float) -> bool:
-        asked = with_threshold(node, threshold)
+    def holds(times: float) -> bool:
+        asked = stricter(node, times)
         return _evidence(asked, [finding_of(leaf, numbers_of, 0) for leaf in leaves(asked)])[0] < 1 - CONFIDENCE
 
-    near, far = (number / THRESHOLDS, number * THRESHOLDS)[:: 1 if relation == ">" else -1]
+    near, far = 1 / THRESHOLDS, THRESHOLDS
     if not holds(near):
-        return 0.0
+        return ()
     for _ in range(_HALVINGS):
         middle = sqrt(near * far)
         near, far = (middle, far) if holds(middle) else (near, middle)
-    return near
+    return tuple(moved(relation, number, near) for relation, number in stated)
 
 
 def _seconds(numbers: Numbers, place: Place) -> float:
