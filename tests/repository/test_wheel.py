@@ -1,5 +1,6 @@
 """The wheel alone, in an empty folder, without a clone."""
 
+import json
 import os
 import re
 import shutil
@@ -15,9 +16,9 @@ import pytest
 def wheel(root, tmp_path_factory):
     """The wheel, built from a copy so that the clone stays as it is."""
     source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "Snakefile"):
         shutil.copy(root / name, source)
-    for name in ("src", "data"):
+    for name in ("src", "data", "config", "profiles", "workflow"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "download", "mirror", "simulate")
         shutil.copytree(root / name, source / name, symlinks=True, ignore=ignored)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
@@ -56,6 +57,9 @@ def test_it_holds_types_tables_and_pages(wheel):
         "bocu/problems/data/shipped/plant/LICENSE",
         "bocu/problems/data/shipped/plant/raw/marchantia_leaf_area_svgp.npz.sha256",
         "bocu/sweep/experiment/papers.yaml",
+        "bocu/sweep/laid_out/Snakefile",
+        "bocu/sweep/laid_out/data/sources.yaml",
+        "bocu/sweep/laid_out/workflow/scripts/run.py",
         "bocu/pages/report/script/page.js",
         "bocu/core/style.css",
         "snakemake_executor_plugin_warm/py.typed",
@@ -88,8 +92,96 @@ def test_it_asks_and_is_told_as_the_first_page_says(bare, root, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def test_a_plan_without_a_clone_says_what_is_wanted(bare, root, tmp_path):
-    shutil.copy(root / "config/config.yaml", tmp_path)
-    done = bare("bocu", "check", "config.yaml", folder=tmp_path)
+def test_it_lays_the_workflow_out_beside_what_a_folder_holds(bare, root, tmp_path):
+    (tmp_path / "mine.csv").write_text("x\n1\n")
+    done = bare("bocu", "init", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    laid = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} - {"mine.csv"}
+    tracked = ("Snakefile", "config", "data/sources.yaml", "profiles", "workflow")
+    listed = subprocess.run(["git", "ls-files", *tracked], cwd=root, capture_output=True, text=True, check=True).stdout
+    assert laid == set(listed.split()) - {"workflow/lint-allowed.yaml"}
+    assert all((tmp_path / name).read_bytes() == (root / name).read_bytes() for name in laid)
+    done = bare("snakemake", "--dry-run", "--quiet", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "run" in done.stdout + done.stderr
+
+
+def test_it_lays_out_nothing_over_what_stands(bare, tmp_path):
+    (tmp_path / "Snakefile").write_text("mine\n")
+    done = bare("bocu", "init", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"error: workflow/scripts: not in .*; start bocu in its clone: .*\n", done.stderr)
+    assert done.stderr == "error: init: Snakefile stands already; nothing was written; give another folder\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["Snakefile"]
+
+
+@pytest.fixture(scope="module")
+def light(root, wheel, tmp_path_factory):
+    """Run a command in a new environment in which the wheel and what it asks for are installed, and nothing else."""
+    environment = tmp_path_factory.mktemp("light")
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    install = [environment / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "--constraint", root / "requirements.txt", wheel], check=True)
+    drop = ("PYTHONPATH", "VIRTUAL_ENV")
+    variables = {key: value for key, value in os.environ.items() if key not in drop}
+
+    def run(*command, folder):
+        own = {**variables, "PATH": f"{environment / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+        return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
+
+    run.environment = environment
+    return run
+
+
+@pytest.mark.ci
+def test_bare_it_is_light_and_does_what_the_first_page_says(light, root, tmp_path):
+    size = sum(path.lstat().st_size for path in light.environment.rglob("*") if not path.is_symlink())
+    assert size < 350e6
+    test_it_asks_and_is_told_as_the_first_page_says(light, root, tmp_path)
+    test_it_answers_a_worst_case(light, tmp_path)
+    for kind in ("problems", "objectives", "algorithms", "metrics", "figures", "data"):
+        test_it_lists_what_there_is(light, tmp_path, kind)
+    assert json.loads(light("bocu", "schema", folder=tmp_path).stdout)["type"] == "object"
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("command", ["suggest", "replay"])
+def test_bare_it_answers_from_a_log(light, root, tmp_path, command):
+    """Figures as with all extras: the same words on the same log, dates among its columns."""
+    columns = ["--decisions", "order:int:20..90", "--contexts", "temperature,rain", "--outcome", "profit"]
+    subprocess.run([sys.executable, root / "docs/make_newsvendor_log.py"], cwd=tmp_path, check=True)
+    line = ["bocu", command, "newsvendor.csv", *columns, "--time", "day", "--radius", "0.2"]
+    told = light(*line, folder=tmp_path)
+    assert (told.returncode, told.stderr) == (0, "")
+    full = subprocess.run(
+        [Path(sys.executable).parent / "bocu", *line[1:]], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert told.stdout == full.stdout
+
+
+@pytest.mark.ci
+def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(light, root, tmp_path):
+    experiment, published = root / "config/config.yaml", root / "docs/results"
+    run = ["--problem", "hills", "--algorithm", "random", "--seed", "3", "--output", "run.nc"]
+    calls = [[name, experiment] for name in ("check", "plan", "status", "resume", "prune", "verify", "audit")]
+    calls += [["report", experiment], ["why", "results/quickstart/runs/hills/any/random/seeds-0-29.nc"]]
+    calls += [["run", "--experiment", experiment, *run], ["diff", *[published / "tay2024.nc"] * 2]]
+    calls += [["claims", root / "config/claims/tay2024.yaml", "--results", published]]
+    for extra, call in [*(("sweep", call) for call in calls), ("report", ["new", "algorithm", "mine"])]:
+        done = light("bocu", *call, folder=tmp_path)
+        line = rf"error: \w+: not installed; the extra brings it: pip install 'bocu\[{extra}\]'\n"
+        assert done.returncode == 1
+        assert re.fullmatch(line, done.stderr), (call, done.stderr)
+
+
+@pytest.mark.ci
+def test_bare_a_set_that_is_compiled_runs_and_says_so(light, tmp_path):
+    code = (
+        "import numpy as np, bocu; c = np.linspace(0, 1, 6); gram = np.exp(-8 * (c[:, None] - c) ** 2);"
+        "s = bocu.MaximumMeanDiscrepancy(0.1, gram);"
+        "print(repr(float(bocu.worst_case(np.sin(5 * c), np.full(6, 1 / 6), s).value)))"
+    )
+    told = light("python", "-c", code, folder=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "pip install 'bocu[fast]'" in told.stderr
+    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(told.stdout) == pytest.approx(float(full.stdout), rel=1e-9)

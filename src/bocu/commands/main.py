@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "bocu.commands.run:run_command",
     "list": "bocu.commands.listing:list_command",
     "check": "bocu.commands.check:check_command",
+    "init": "bocu.commands.init:init_command",
     "new": "bocu.commands.new:new_command",
     "design": "bocu.commands.design:design_command",
     "schema": "bocu.commands.schema:schema_command",

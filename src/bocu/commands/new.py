@@ -35,11 +35,12 @@ def new_command(
 
 
 def _sweep(experiment: Path) -> str:
-    """Return the command that sweeps an experiment from the folder at hand, in the clone or outside of it."""
-    clone = Path(__file__).parents[3]
+    """Return the command that sweeps an experiment from the folder at hand, whether the workflow lies there or not."""
+    from bocu.sweep.experiment.clone import in_clone
+
     found = any(Path(place).is_file() for place in ("Snakefile", "workflow/Snakefile"))
-    known = clone if (clone / "Snakefile").is_file() else Path("CLONE")
-    return f"snakemake {'' if found else f'--snakefile {known}/Snakefile '}--cores all --configfile {experiment}"
+    named = "" if found else f"--snakefile {in_clone('Snakefile')} "
+    return f"snakemake {named}--cores all --configfile {experiment}"
 
 
 def _words(name: str) -> list[str]:
