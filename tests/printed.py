@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGES = ("README.md", "docs/*.md", "data/*.md", "config/*.md")
+PAGES = ("README.md", "docs/*.md", "docs/developers/*.md", "data/*.md", "config/*.md")
 COMMENTED = ("config/**/*.yaml", "profiles/*/config.yaml", "environment.yml")
 PROGRAMS = (
     "bocu",

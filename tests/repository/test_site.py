@@ -8,7 +8,7 @@ import pytest
 
 from bocu.sweep.experiment.registry import registered
 
-SECTIONS = ("start", "guides", "results", "reference", "internals")
+SECTIONS = ("start", "guides", "results", "reference", "developers/index")
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,15 @@ def test_every_page_stands_in_one_section(root):
         (tree,) = re.findall(
             r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)```", (root / f"docs/{section}.md").read_text(), re.S
         )
-        listed += tree.split()
-    pages = {path.stem for suffix in ("md", "ipynb") for path in (root / "docs").glob(f"*.{suffix}")} - {
-        "index",
-        *SECTIONS,
+        folder = (root / "docs" / section).parent
+        listed += [
+            str((folder / page).relative_to(root / "docs")) if page[0] != "/" else page[1:] for page in tree.split()
+        ]
+    places = ("*.md", "*.ipynb", "developers/*.md")
+    pages = {
+        str(path.relative_to(root / "docs").with_suffix("")) for place in places for path in (root / "docs").glob(place)
     }
+    pages -= {"index", *SECTIONS}
     assert sorted(page for page in listed if not page.startswith("generated/")) == sorted(pages)
 
 
