@@ -82,9 +82,22 @@ STANDS_FOR = {
     **dict.fromkeys(("A", "B", "ONE", "OTHER"), CUBE),
 }
 FILE_TO_EXPLAIN = "bocu why"  # whose FILE is no experiment
-# The same words are tried once; as a line of their own where they stand so somewhere.
+
+
+def _options(words: tuple[str, ...]) -> tuple[object, ...]:
+    """Return what tells a command from others of its kind: program, subcommand, options; not what they are given."""
+    if words[0] not in ("bocu", "snakemake"):
+        return words
+    keys = sorted(re.sub("=.*", "", word) for word in words[2:] if word.startswith("-") or "=" in word)
+    return (words[0], words[1] if words[0] == "bocu" else "", *dict.fromkeys(keys))
+
+
+# One of each set of options, as a line of its own where one stands somewhere, and the one with the most words.
 COMMANDS = sorted(
-    {command.words: command.inline for command in sorted(printed.commands(ROOT), key=lambda c: not c.inline)}.items()
+    {
+        _options(command.words): (command.words, command.inline)
+        for command in sorted(printed.commands(ROOT), key=lambda c: (not c.inline, len(c.words), c.words))
+    }.values()
 )
 PARSE_ARGUMENTS = """
 import argparse, os, runpy, sys
