@@ -10,8 +10,8 @@ from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Description, Round
+from bocu.learners.algorithms.forgetting import TVGPUCB
 from bocu.learners.algorithms.prior_confidence import box_sqrt_beta
-from bocu.learners.algorithms.thompson_prior import PEGPTS
 from bocu.learners.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
 from bocu.learners.surrogates.box_time_varying import SlopeTail
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
@@ -139,10 +139,10 @@ def test_misuse_gets_one_line(hills) -> None:
     with pytest.raises(BocuError, match=r"^round 1: available: found shape \(1, 2, 1\); allowed: corners of boxes"):
         built(PEGPUCB, known, sqrt_beta=1.0).ask(outside)
     with pytest.raises(BocuError, match="the decision space is a box; a finite one is wanted"):
-        built(PEGPTS, known)
+        built(TVGPUCB, known)
 
 
-@pytest.mark.parametrize("name", ["pe-gp-ts", "hp-gp-ts", "tv-gp-ucb", "sw-gp-ucb", "constant"])
+@pytest.mark.parametrize("name", ["tv-gp-ucb", "constant"])
 def test_who_needs_finitely_many_arms_says_so_before_the_first_job(name: str) -> None:
     outline = ContinuousHills.outline(ContinuousHills.Parameters())
     assert "finitely many" in find("algorithm", name).load().refuses("time-varying", outline)

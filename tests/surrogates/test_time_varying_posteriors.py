@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_moments import largest_z_score
 from scipy.stats import multivariate_normal
 
 from bocu.core.errors import BocuError
-from bocu.learners.surrogates.forgetful import ForgetfulPosteriors, Window
 from bocu.learners.surrogates.time_varying import INITIAL_CAPACITY, TimeVaryingPosteriors, TimeVaryingPrior
 
 NOISE = 0.3
@@ -259,32 +257,6 @@ def test_a_covariance_that_is_not_positive_semidefinite_is_named() -> None:
         posteriors.predict(1)
 
 
-@pytest.mark.parametrize("forgetting", [0.0, 0.2])
-def test_draws_are_of_the_dense_posterior(forgetting: float) -> None:
-    """Of two priors that share a singular covariance, and of one of its own, some rounds after the last observation."""
-    generator = np.random.default_rng(4)
-    thin = generator.standard_normal((5, 2))
-    shared, own = thin @ thin.T, np.eye(5)
-    priors = [
-        TimeVaryingPrior("one", np.arange(5.0), shared, forgetting),
-        TimeVaryingPrior("other", -np.arange(5.0), shared, forgetting),
-        TimeVaryingPrior("own", np.zeros(5), own, forgetting),
-    ]
-    posteriors = TimeVaryingPosteriors(priors, NOISE)
-    arms, times, values = np.array([0, 3, 0]), np.array([1, 2, 4]), np.array([0.4, -1.0, 1.2])
-    for arm, t, value in zip(arms, times, values, strict=True):
-        posteriors.observe(int(arm), int(t), float(value))
-    drawn = np.array([posteriors.draw([0, 2, 1], 6, generator) for _ in range(1500)])
-    rho = np.sqrt(1.0 - forgetting)
-    for column, prior in enumerate([priors[0], priors[2], priors[1]]):
-        gram = prior.covariance[np.ix_(arms, arms)] * rho ** np.abs(np.subtract.outer(times, times))
-        cross = prior.covariance[arms] * (rho ** (6 - times))[:, None]
-        gain = np.linalg.solve(gram + NOISE**2 * np.eye(3), cross).T
-        mean, covariance = prior.mean + gain @ (values - prior.mean[arms]), prior.covariance - gain @ cross
-        assert largest_z_score(drawn[:, column], mean, covariance + 1e-12 * np.eye(5)) < 6.0
-    assert np.linalg.matrix_rank(drawn[:, 0] - drawn[:, 0].mean(axis=0), tol=1e-6) == 2
-
-
 @pytest.mark.parametrize("shape", ["of all arms", "of each"])
 def test_a_mean_that_changes_with_time_is_taken_off_what_is_told_and_added_again(shape: str) -> None:
     """As if payoffs less their mean were told to a prior of mean 0; beyond the last time its mean stays."""
@@ -294,17 +266,15 @@ def test_a_mean_that_changes_with_time_is_taken_off_what_is_told_and_added_again
     moving = TimeVaryingPrior("moving", prior.mean, prior.covariance, 0.2, course)
     still = TimeVaryingPrior("still", np.zeros(4), prior.covariance, 0.2)
     both = TimeVaryingPosteriors([moving], NOISE), TimeVaryingPosteriors([still], NOISE)
-    forgetful = [ForgetfulPosteriors(each, NOISE, Window(2)) for each in (moving, still)]
     for t, arm in ((1, 2), (3, 0), (4, 2), (7, 1)):
         mean = prior.mean + course[min(t, 5) - 1]
         np.testing.assert_array_equal(moving.mean_at(t), mean)
         value = float(generator.standard_normal())
-        for one, other in (both, forgetful):
-            one.observe(arm, t, value)
-            other.observe(arm, t, value - mean[arm])
-            found, around = one.predict(t), other.predict(t)
-            np.testing.assert_allclose(found[0][0], mean + around[0][0], atol=1e-10)
-            np.testing.assert_array_equal(found[1], around[1])
+        both[0].observe(arm, t, value)
+        both[1].observe(arm, t, value - mean[arm])
+        found, around = (posteriors.predict(t) for posteriors in both)
+        np.testing.assert_allclose(found[0][0], mean + around[0][0], atol=1e-10)
+        np.testing.assert_array_equal(found[1], around[1])
     assert both[0].log_evidence == pytest.approx(both[1].log_evidence, abs=1e-10)
     with pytest.raises(BocuError, match=r"course has shape \(5, 3\); allowed: \(times,\) or \(times, 4\)"):
         TimeVaryingPrior("wrong", prior.mean, prior.covariance, 0.2, np.zeros((5, 3)))

@@ -25,7 +25,6 @@ from bocu.learners.acquisition.slopes import SlopePenalty, Stencil
 from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior, ConstantMean
 from bocu.learners.surrogates.continuous.model import ContinuousGP
-from bocu.learners.surrogates.forgetful import Fading, ForgetfulPosteriors
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 from bocu.learners.surrogates.pathwise import PathwiseSampler
 from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
@@ -220,13 +219,12 @@ def of_surrogates() -> Questions:
     ]
     over_box = [BoxPrior(each.label, ConstantMean(0.4), Matern52((0.2,)), 1.5, each.forgetting) for each in still]
     arms, box = TimeVaryingPosteriors(still, 0.1), BoxPosteriors(over_box, 0.1)
-    fading, model = ForgetfulPosteriors(still[0], 0.1, Fading(0.9)), ContinuousGP(STRUCTURES["mixed 3+1"])
+    model = ContinuousGP(STRUCTURES["mixed 3+1"])
     generator = np.random.default_rng(0)
     for t in range(1, 13):
         arm, value = int(generator.integers(len(LINE))), float(generator.standard_normal())
         grid.add(arm, t % 3, value)
         arms.observe(arm, t, value)
-        fading.observe(arm, t, value)
         box.observe(LINE[arm], t, value)
         model.add(generator.random(3), generator.random(1), value)
     some, pairs = np.array([3, 8, 20]), np.array([[2, 0], [7, 2]])
@@ -243,10 +241,7 @@ def of_surrogates() -> Questions:
         "arms, now": lambda: arms.predict(12),
         "arms, later": lambda: arms.predict(20),
         "arms, mean": lambda: arms.mean(15),
-        "arms, draw": lambda: arms.draw([1, 0, 1], 14, np.random.default_rng(3)),
         "arms, evidence": lambda: arms.log_evidence,
-        "fading, now": lambda: fading.predict(13),
-        "fading, later": lambda: fading.predict(30),
         "box, now": lambda: box.predict([0, 1], LINE, 12),
         "box, later": lambda: box.predict([1], LINE[:4], 19),
         "box, evidence": lambda: box.log_evidence,

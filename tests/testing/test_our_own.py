@@ -26,7 +26,6 @@ BOTORCH = {
 NEEDED = {
     **BOTORCH,
     "constant": {"decision": 2},
-    "sw-gp-ucb": {"window": 4},
     "rs": {"tau": 0.1},
     "lenient": {"tau": -1.0},  # one that the best decision meets: what it falls short by is no regret
     "satisficing": {"tau": 0.1},

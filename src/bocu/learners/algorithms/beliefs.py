@@ -15,7 +15,7 @@ from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.prior_confidence import SQRT_BETA
-from bocu.learners.surrogates.time_varying import ArmPosteriors
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors
 
 
 class Offers(ABC):
@@ -87,10 +87,6 @@ class Beliefs(ABC):
         """
 
     @abstractmethod
-    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
-        """Rate the available decisions by samples of the posteriors, drawn anew for every prior that is asked after."""
-
-    @abstractmethod
     def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation of a decision's payoff, shape (contexts of the round,)."""
 
@@ -134,40 +130,10 @@ class TimeVaryingOffers(Offers):
         return int(self._available[first_best(weights @ self._upper)])
 
 
-class SampledOffers(Offers):
-    """Payoffs of a round that are sampled from the posterior of each prior that is asked after.
-
-    Args:
-        posteriors: of all priors.
-        t: the round.
-        available: indices of the decisions.
-        generator: where randomness comes from.
-    """
-
-    def __init__(
-        self, posteriors: ArmPosteriors, t: int, available: np.ndarray, generator: np.random.Generator
-    ) -> None:
-        self._posteriors = posteriors
-        self._t = t
-        self._available = available
-        self._generator = generator
-
-    def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
-        row, position = first_maximum(self._drawn(priors), range(len(priors)))
-        return int(priors[row]), int(self._available[position])
-
-    def best_on_average(self, weights: np.ndarray) -> int:
-        trusted = np.flatnonzero(weights)
-        return int(self._available[first_best(weights[trusted] @ self._drawn(trusted))])
-
-    def _drawn(self, priors: Sequence[int] | np.ndarray) -> np.ndarray:
-        return self._posteriors.draw(priors, self._t, self._generator)[:, self._available]
-
-
 class TimeVaryingBeliefs(Beliefs):
     """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
 
-    def __init__(self, posteriors: ArmPosteriors) -> None:
+    def __init__(self, posteriors: TimeVaryingPosteriors) -> None:
         self.posteriors = posteriors
         self.points = self.arms = posteriors.arms
 
@@ -178,9 +144,6 @@ class TimeVaryingBeliefs(Beliefs):
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         mean, sd = self.posteriors.predict(round.t)
         return TimeVaryingOffers((mean + sqrt_beta[:, None] * sd)[:, available], available)
-
-    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
-        return SampledOffers(self.posteriors, round.t, available, generator)
 
     def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, sd = self.posteriors.predict(round.t)

@@ -217,9 +217,6 @@ class BoxBeliefs(Beliefs):
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
         return BoxOffers(self.posteriors, round.t, available, sqrt_beta, self.search, self.generator)
 
-    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
-        raise NotImplementedError("payoffs over a box are not sampled")
-
     def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, deviation = self.posteriors.predict([prior], self.member(decision)[None], round.t)
         return mean[0], deviation[0]

@@ -6,8 +6,8 @@ pair of decision and context being an arm.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from bocu.core.rounds import Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.beliefs import Beliefs, Offers
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
-from bocu.learners.surrogates.time_varying import ArmPosteriors
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors
 from bocu.robust.objectives.functions import UncertaintyObjective
-
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.pathwise import PathwiseSampler
 
 
 class GridOffers(Offers):
@@ -97,14 +94,8 @@ class GridBeliefs(Beliefs):
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
-        return self._offers(round, available, partial(self._bounds, round, sqrt_beta))
-
-    def samples(self, round: Round, available: np.ndarray, generator: np.random.Generator) -> Offers:
-        return self._offers(round, available, partial(self.sample, round, generator))
-
-    def sample(self, round: Round, generator: np.random.Generator, prior: int) -> np.ndarray:
-        """Draw payoffs of a round from the posterior of a prior, shape (decisions, contexts)."""
-        return self._samplers[prior].draw(self.posteriors[prior], generator)
+        among = None if len(available) == self.arms else available
+        return GridOffers(self.rule_in(round), round, among, partial(self._bounds, round, sqrt_beta))
 
     def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation in a round, both of shape (decisions, contexts)."""
@@ -138,19 +129,9 @@ class GridBeliefs(Beliefs):
         for posterior, stored in zip(self.posteriors, state["posteriors"], strict=True):
             posterior.restore(stored)
 
-    def _offers(self, round: Round, available: np.ndarray, table: Callable[[int], np.ndarray]) -> Offers:
-        among = None if len(available) == self.arms else available
-        return GridOffers(self.rule_in(round), round, among, table)
-
     def _bounds(self, round: Round, factors: np.ndarray, prior: int) -> np.ndarray:
         mean, deviation = self.moments(prior, round)
         return mean + factors[prior] * deviation
-
-    @cached_property
-    def _samplers(self) -> "list[PathwiseSampler]":
-        from bocu.learners.surrogates.pathwise import PathwiseSampler
-
-        return [PathwiseSampler(posterior.prior) for posterior in self.posteriors]
 
 
 class DriftingBeliefs(GridBeliefs):
@@ -162,7 +143,7 @@ class DriftingBeliefs(GridBeliefs):
         rule: what rates a table of payoffs.
     """
 
-    def __init__(self, process: ArmPosteriors, contexts: int, rule: UncertaintyObjective) -> None:
+    def __init__(self, process: TimeVaryingPosteriors, contexts: int, rule: UncertaintyObjective) -> None:
         self.process = process
         self.rule = rule
         self.points = self.process.arms
@@ -177,9 +158,6 @@ class DriftingBeliefs(GridBeliefs):
         mean, deviation = self.process.predict(round.t)
         shape = self.arms, self.contexts
         return mean[prior].reshape(shape), deviation[prior].reshape(shape)
-
-    def sample(self, round: Round, generator: np.random.Generator, prior: int) -> np.ndarray:
-        return self.process.draw([prior], round.t, generator).reshape(self.arms, self.contexts)
 
     def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
         self.process.observe(int(decision) * self.contexts + int(context), t, value)

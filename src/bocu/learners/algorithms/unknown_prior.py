@@ -32,7 +32,7 @@ from bocu.learners.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
 from bocu.learners.algorithms.prior_choices import CHOICE_REPORTS, NOBODY, Choice, Deployable, Prediction
 from bocu.learners.algorithms.prior_confidence import ConfidenceParameters, SearchedParameters
 from bocu.learners.surrogates.box_time_varying import BoxPrior
-from bocu.learners.surrogates.time_varying import ArmPosteriors, TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 
 Confidence = TypeVar("Confidence", bound=ConfidenceParameters)
 
@@ -131,7 +131,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def ask(self, round: Round) -> Decision:
         sqrt_beta = self._multipliers(round.t)
-        prior, arm = self._choose(self._offers(round, self.surrogate.available(round), sqrt_beta))
+        prior, arm = self._choose(self.surrogate.offers(round, self.surrogate.available(round), sqrt_beta))
         self._round = round
         self._asked = arm
         mean, sd = self.surrogate.foresee(prior, arm, round)
@@ -209,10 +209,6 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             self._widths = t, np.array([self.sqrt_beta(t, prior) for prior in range(len(self.priors))])
         return self._widths[1]
 
-    def _offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
-        """Rate the available decisions under the priors, by upper bounds `mean + sqrt_beta deviation`."""
-        return self.surrogate.offers(round, available, sqrt_beta)
-
     @abstractmethod
     def _choose(self, offers: Offers) -> tuple[int, Decision]:
         """Choose prior and arm."""
@@ -277,7 +273,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             return DriftingBeliefs(self._posteriors(), contexts.size, rule)
         return GridBeliefs(self.priors, rule)
 
-    def _posteriors(self) -> ArmPosteriors:
+    def _posteriors(self) -> TimeVaryingPosteriors:
         """Return what is believed of arms, or of pairs of decision and context, whose payoffs change with time."""
         return TimeVaryingPosteriors(self.priors, self.description.noise)
 

@@ -11,10 +11,8 @@ costs O(observations x arms) for each kernel; nothing is ever factorised again. 
 newest observation or later.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -22,7 +20,6 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.learners.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
-from bocu.learners.surrogates.roots import SpectralRoot, symmetric_root
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.box_time_varying import BoxPrior
@@ -105,57 +102,7 @@ def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPr
     return TimeVaryingPrior(label, np.full(prior.size, prior.mean), covariance, forgetting)
 
 
-class ArmPosteriors(ABC):
-    """What is believed of the payoffs of arms now, under each of several priors.
-
-    Attributes:
-        priors: over the same arms.
-        time: of the newest observation.
-        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
-    """
-
-    priors: tuple[TimeVaryingPrior, ...]
-    time: int
-    log_evidence: np.ndarray
-
-    @property
-    def arms(self) -> int:
-        """Number of arms."""
-        return self.priors[0].arms
-
-    @abstractmethod
-    def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
-        """Predict the noise-free payoff of all arms at time `t`: mean and standard deviation, (priors, arms) each."""
-
-    def mean(self, t: int) -> np.ndarray:
-        """Return the mean that `predict` gives, (priors, arms)."""
-        return self.predict(t)[0]
-
-    @abstractmethod
-    def observe(self, arm: int, t: int, value: float) -> None:
-        """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation."""
-
-    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
-        """Draw the payoffs of all arms at time `t` from posteriors of some priors, shape (len(priors), arms)."""
-        raise NotImplementedError(f"{type(self).__name__} is not sampled from")
-
-    @abstractmethod
-    def state(self) -> State:
-        """Return all that the observations left behind, as arrays and numbers."""
-
-    @abstractmethod
-    def restore(self, state: State) -> None:
-        """Put back what `state` gave, bit for bit."""
-
-    def _refuse(self, arm: int, t: int, value: float) -> None:
-        if not 0 <= arm < self.arms:
-            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
-        if not np.isfinite(value):
-            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
-        refuse_past(t, self.time)
-
-
-class TimeVaryingPosteriors(ArmPosteriors):
+class TimeVaryingPosteriors:
     """The posteriors of several priors given the same observations.
 
     Priors that share a kernel share one factor. Everything that depends on the observations is in `state`, as it was
@@ -164,6 +111,11 @@ class TimeVaryingPosteriors(ArmPosteriors):
     Args:
         priors: the candidate priors, over the same arms.
         noise: standard deviation of the observation noise, in units of the payoff.
+
+    Attributes:
+        priors: over the same arms.
+        time: of the newest observation.
+        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
 
     Raises:
         BocuError: there is no prior, they differ in their number of arms, or `noise` is not positive.
@@ -191,6 +143,11 @@ class TimeVaryingPosteriors(ArmPosteriors):
         self._predicted: tuple[int, np.ndarray, np.ndarray] | None = None  # asked for since the newest observation
         self._stands = all(prior.course is None for prior in self.priors)
 
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
+        return self.priors[0].arms
+
     def predict(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Predict the noise-free payoff of all arms at time `t`, not before the newest observation.
 
@@ -213,31 +170,6 @@ class TimeVaryingPosteriors(ArmPosteriors):
             BocuError: `t` lies before the newest observation.
         """
         return self._mean_at(t) + self._correlation_at(t)[self._kernel_of] * self._shift
-
-    def draw(self, priors: Sequence[int] | np.ndarray, t: int, generator: np.random.Generator) -> np.ndarray:
-        """Draw the noise-free payoffs of all arms at time `t` once from the posterior of each of some priors, exactly.
-
-        With a root A of the covariance (A A'), what the observations explain of it is A M A': a draw is the mean plus A
-        times a normal vector of covariance I - M, which is as small as the rank of A.
-
-        Args:
-            priors: their indices, any number of times.
-            t: not before the newest observation.
-            generator: where randomness comes from; draws are independent.
-
-        Returns:
-            Shape (len(priors), arms).
-
-        Raises:
-            BocuError: `t` lies before the newest observation.
-        """
-        mean, _ = self.predict(t)
-        kernels = {int(kernel): self._posterior_root(int(kernel), t) for kernel in self._kernel_of[list(priors)]}
-        drawn = []
-        for prior in priors:
-            root = kernels[int(self._kernel_of[prior])]
-            drawn.append(mean[prior] + root @ generator.standard_normal(root.shape[1]))
-        return np.array(drawn)
 
     def observe(self, arm: int, t: int, value: float) -> None:
         """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.
@@ -290,25 +222,18 @@ class TimeVaryingPosteriors(ArmPosteriors):
         self._explained = np.array(state["explained"], dtype=float)
         self.log_evidence = np.array(state["log_evidence"], dtype=float)
 
+    def _refuse(self, arm: int, t: int, value: float) -> None:
+        if not 0 <= arm < self.arms:
+            raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
+        if not np.isfinite(value):
+            raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
+        refuse_past(t, self.time)
+
     def _mean_at(self, t: int) -> np.ndarray:
         """Return the prior means at time `t`, shape (priors, arms)."""
         if self._stands:
             return self._prior_mean
         return np.stack([prior.mean_at(t) for prior in self.priors])
-
-    @cached_property
-    def _roots(self) -> list[np.ndarray]:
-        """Roots of the priors' covariances, shapes (arms, rank of each)."""
-        return [SpectralRoot(covariance).matrix for covariance in self._covariance]
-
-    def _posterior_root(self, kernel: int, t: int) -> np.ndarray:
-        """Return a root of the posterior covariance at time `t`, shape (arms, rank)."""
-        root = self._roots[kernel]
-        decay = self._correlation[kernel] ** (t - self._times[: self.count])
-        # Columns of a spectral root are orthogonal: its pseudo-inverse is its transpose, each row over its own square.
-        explained = (decay[:, None] * self._rows[kernel, : self.count]) @ (root / (root**2).sum(axis=0))
-        # Directions of which nothing is known yet all have eigenvalue 1, and no eigenvectors of their own.
-        return root @ symmetric_root(np.eye(root.shape[1]) - explained.T @ explained)
 
     def _correlation_at(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""

@@ -137,13 +137,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "mle": "bocu.learners.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.learners.algorithms.time_varying:FullyBayesian",
         "regret-balancing": "bocu.learners.algorithms.time_varying:RegretBalancing",
-        "pe-gp-ts": "bocu.learners.algorithms.thompson_prior:PEGPTS",
-        "hp-gp-ts": "bocu.learners.algorithms.thompson_prior:HPGPTS",
         "oracle": "bocu.learners.algorithms.time_varying:Oracle",
         "tv-gp-ucb": "bocu.learners.algorithms.forgetting:TVGPUCB",
-        "r-gp-ucb": "bocu.learners.algorithms.forgetting:RGPUCB",
-        "sw-gp-ucb": "bocu.learners.algorithms.forgetting:SWGPUCB",
-        "w-gp-ucb": "bocu.learners.algorithms.forgetting:WGPUCB",
     },
     "model": {
         "botorch-default": "bocu.interop.botorch.models:single_task_gp",
