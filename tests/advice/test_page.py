@@ -28,7 +28,9 @@ def test_every_command_of_the_page_runs_as_printed(root, kiosk):
     for words in whole:
         done = CliRunner().invoke(app, words[1:])
         assert done.exit_code == 0, (words, done.exception)
-        assert done.stdout.startswith("{" if "--json" in words else ("Decision: order = ", "note: ")), words
+        assert done.stdout.startswith(
+            "{" if "--json" in words else ("Decision: order = ", "note: ", "newsvendor.csv: found nothing wrong")
+        ), words
     assert ("python", "docs/make_newsvendor_log.py") in lines
 
 

@@ -132,6 +132,15 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
     read = {name: days for name, form in FORMATS.items() if np.isfinite(days := _days(text, form))[given].all()}
     if not read:
         at = _first_unread(text, given)
+        forms = dates_of(cells)[1]
+        if all(form for form, has in zip(forms, given, strict=True) if has):
+            used = list(dict.fromkeys(form for form in forms if form))
+            first = {form: table.lines[forms.index(form)] for form in used}
+            raise BocuError(
+                f"{table.name}: column '{column}' (time): two forms of dates are mixed, "
+                f"{' and '.join(f'{form} ({line})' for form, line in first.items())}; one is wanted "
+                "(`bocu suggest LOG --check` proposes a repair)"
+            )
         raise BocuError(
             f"{table.name}: {table.lines[at]}, column '{column}' (time): found {shown(cells[at])}; allowed: numbers, "
             f"or dates of one form: {', '.join(FORMATS)}"
@@ -143,6 +152,22 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
             name = other
         notes.append(f"column '{column}': its dates could be day/month or month/day; read as in {name}")
     return read[name], "days"
+
+
+def dates_of(cells: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
+    """Return dates in days since 1970 (t,), each in the form that reads most cells that read it, and these forms.
+
+    Where a cell is missing or no date it is not a number, and its form is empty.
+    """
+    import pandas as pd
+
+    text = pd.Series([None if is_missing(cell) else _text(cell) for cell in cells], dtype=object)
+    read = {name: _days(text, form) for name, form in FORMATS.items()}
+    found, forms = np.full(len(text), np.nan), [""] * len(text)
+    for name in sorted(read, key=lambda name: int(np.isfinite(read[name]).sum())):
+        for i in np.flatnonzero(np.isfinite(read[name])).tolist():
+            found[i], forms[i] = read[name][i], name
+    return found, forms
 
 
 def _text(cell: Any) -> str:

@@ -64,6 +64,13 @@ def _asked(
     first: Annotated[int | None, typer.Option(help="Rows before the first step; left out: a third of them.")] = None,
     steps: Annotated[int, typer.Option(help="How often advice is asked for anew.")] = 8,
     judge: Annotated[str, typer.Option(help="log, model, or auto: the log where it holds enough like rows.")] = "auto",
+    check: Annotated[
+        bool, typer.Option("--check", help="Tell all that is wrong with the log, and what a repair would do.")
+    ] = False,
+    repaired: Annotated[
+        Path | None,
+        typer.Option(help="With --check: CSV file to write a repaired copy of the log to.", callback=writable),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.", callback=writable)
@@ -72,7 +79,7 @@ def _asked(
 
 
 #: What a suggestion is not asked, and what a replay is not.
-_OF_REPLAY, _OF_SUGGEST = ("first", "steps", "judge"), ("explore", "missing")
+_OF_REPLAY, _OF_SUGGEST = ("first", "steps", "judge"), ("explore", "missing", "check", "repaired")
 
 
 def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) -> Callable[..., None]:
@@ -83,6 +90,9 @@ def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) ->
 
         from bocu.core.io.files import write_text
 
+        if options.get("check"):
+            _check(log, options)
+            return
         found = run(log, arguments(context, options["settings"]), context)
         if options["report"] is not None:
             write_text(options["report"], found.to_html())
@@ -100,6 +110,24 @@ def _suggest(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
     from bocu.advice.suggesting import suggest
 
     return suggest(log, **asked)
+
+
+def _check(log: Path, options: dict[str, Any]) -> None:
+    """Tell all faults of a log, and write a repaired copy where one is asked for; the exit status is 1 with faults."""
+    from bocu.advice.checking import as_csv, check_log
+    from bocu.advice.choices import OneOfNames, read_decisions
+    from bocu.advice.logs import read_log_table
+    from bocu.core.io.files import write_text
+
+    chosen = read_decisions(options["decisions"]).parts if options["decisions"] else ()
+    names = [part.name for part in chosen if isinstance(part, OneOfNames)]
+    faults, mended = check_log(read_log_table(log, "log"), names, options["time"])
+    typer.echo("\n".join(map(str, faults)) or f"{log}: found nothing wrong")
+    if options["repaired"] is not None:
+        write_text(options["repaired"], as_csv(mended))
+        typer.echo(f"a repaired copy: {options['repaired']}")
+    elif faults:
+        raise typer.Exit(1)
 
 
 def _replay(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
@@ -155,7 +183,7 @@ def _stated(context: typer.Context) -> dict[str, Any]:
     from bocu.advice.outcomes import read_weights
     from bocu.commands.worst_case import keys_of
 
-    outside = ("log", "settings", "as_json", "report")
+    outside = ("log", "settings", "as_json", "report", "check", "repaired")
     found = {key: value for key, value in context.params.items() if key not in outside and _is_stated(context, key)}
     if "contexts" in found:
         found["contexts"] = [name.strip() for name in found["contexts"].split(",") if name.strip()]
