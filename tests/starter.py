@@ -2,14 +2,15 @@
 
 `snakemake` and `bocu` import for seconds before they begin, and so does the process that starts warm jobs; the tests
 call them hundreds of times. Here one process a worker imports for all of them, and forks a child for each call, which
-reads its own arguments, variables and folder, and ends as an interpreter of its own would (`bocu.sweep.warm.zygote`).
-Where the package of a call is another one than the tests', the child imports that.
+reads its own arguments, variables and folder, and ends as an interpreter of its own would
+(`snakemake_executor_plugin_warm.zygote`). Where the package of a call is another one than the tests', the child imports
+that.
 """
 
 import atexit
 import contextlib
 import functools
-import importlib
+import importlib.util
 import json
 import os
 import signal
@@ -30,6 +31,7 @@ NEEDED = (
     "bocu.sweep.snakefile",
     "bocu.sweep.opening",
     "bocu.sweep.narrator",
+    "bocu.sweep.preloaded",
     "bocu.sweep.staleness",
 )
 WHICH_MAY_LACK = (
@@ -51,7 +53,7 @@ class Starter:
     """Runs Python, one call at a time."""
 
     def __init__(self) -> None:
-        from bocu.sweep.warm.workers import THREADS
+        from snakemake_executor_plugin_warm.workers import THREADS
 
         self._process = subprocess.Popen(
             [sys.executable, __file__],
@@ -106,15 +108,10 @@ def starter() -> Starter | None:
 
 def _serve() -> None:
     """Answer each line of the standard input, a request, with the status of its child; None where it took too long."""
-    from bocu.sweep.warm import preloading
+    from snakemake_executor_plugin_warm import zygote
 
-    for module in (*NEEDED, *preloading.first(), *preloading.later()):
-        importlib.import_module(module)
-    for module in WHICH_MAY_LACK:
-        preloading.import_quietly(module)
-    threads = len(list(Path("/proc/self/task").iterdir()))
-    assert threads == 1, f"an imported module has started threads ({threads} in all), which a fork does not copy"
-    preloading.keep()
+    there = [module for module in WHICH_MAY_LACK if importlib.util.find_spec(module.partition(".")[0])]
+    zygote.preload([*NEEDED, *there])
     signal.signal(signal.SIGALRM, lambda number, frame: None)  # for the sake of `sigtimedwait`
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     for line in sys.stdin:
@@ -132,7 +129,7 @@ def _serve() -> None:
 
 
 def _become(request) -> None:
-    from bocu.sweep.warm import workers, zygote
+    from snakemake_executor_plugin_warm import workers, zygote
 
     for number, (file, mode) in enumerate(
         zip([os.devnull, *request["files"]], (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY), strict=True)
@@ -189,7 +186,7 @@ class _Spare:
     def Popen(self, command, env, stdin, pass_fds):
         if self._channel is None:  # a second one
             return subprocess.Popen(command, env=env, stdin=stdin, pass_fds=pass_fds)
-        socket.send_fds(self._channel, [json.dumps(env).encode()], pass_fds)
+        socket.send_fds(self._channel, [json.dumps([env, command[3:]]).encode()], pass_fds)
         self._channel = None
         return self
 
@@ -198,15 +195,16 @@ class _Spare:
 
 
 def _wait_to_be_zygote(channel: socket.socket) -> None:
-    from bocu.sweep.warm import zygote
+    from snakemake_executor_plugin_warm import zygote
 
     with channel:
         data, numbers, _, _ = socket.recv_fds(channel, 1 << 20, 1)
     if not data:  # no job was to be started
         os._exit(0)
+    environment, (_, *modules) = json.loads(data)
     os.environ.clear()
-    os.environ.update(json.loads(data))
-    sys.argv[1:] = [str(numbers[0])]
+    os.environ.update(environment)
+    sys.argv[1:] = [str(numbers[0]), *modules]
     sys.path[:1] = []
     zygote.main()
     os._exit(0)

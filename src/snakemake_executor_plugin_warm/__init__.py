@@ -1,48 +1,55 @@
 """Snakemake's executor plug-in `warm`: its local executor, whose Python scripts start in children of a warm process.
 
-`snakemake --executor warm`. Snakemake finds it by the name of this package, and imports it at every start. What it does
-is done by `bocu.sweep.warm`; here, and in `spared`, stands all that touches parts of Snakemake that are not public, of
-the minor versions in `KNOWN`. Under another version, and for what is no Python script of this environment, it is the
-local executor.
+`snakemake --executor warm --warm-preload MODULE...`. It needs Linux, and takes the place of parts of Snakemake that are
+not public, in the minor versions of `KNOWN`: the class of Python scripts, what the local executor does when a job has
+ended, the scheduler's timers and its handler of SIGTERM. Under another version, and for what is no Python script of
+this environment, it is the local executor.
 """
 
-import functools
 import os
 import signal
 import sys
 import threading
-import time
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, suppress
-from heapq import nlargest
-from itertools import count
-from operator import attrgetter
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
 import snakemake
 from snakemake import script as scripts
-from snakemake.benchmark import BenchmarkTimer
+from snakemake.benchmark import benchmarked
 from snakemake.executors import local
 from snakemake.shell import shell
+from snakemake_interface_executor_plugins.settings import ExecutorSettingsBase
 
-from bocu.sweep.warm.protocol import Ending
-from bocu.sweep.warm.workers import NotWarm, Workers
-from snakemake_executor_plugin_warm.spared import replace, spare_noise, spare_repeated_work, wait_for_nothing
+from snakemake_executor_plugin_warm.workers import NotWarm, Workers
+from snakemake_executor_plugin_warm.zygote import Ending
 
-#: Minor versions of Snakemake whose private parts this module was tried with.
-KNOWN = ("9.27",)
+#: Minor versions of Snakemake that it was tried with.
+KNOWN = ("9.25", "9.26", "9.27")
 
 _TEMPORARY = ("TMPDIR", "TMP", "TEMPDIR", "TEMP")
 
-#: Ready jobs that are drawn from all of them at once, and how many more than there are cores free stand to choice.
-_DRAWN, _SPARE = 1_000, 8
-#: Seconds after which Snakemake's benchmark takes its first sample of a job, and most seconds between two.
-_FIRST_SAMPLE, _BETWEEN_SAMPLES = 5.0, 30.0
-
 common_settings = local.common_settings
+
+
+@dataclass
+class ExecutorSettings(ExecutorSettingsBase):
+    """Options of the command line, `--warm-...`.
+
+    Attributes:
+        preload: modules that are imported once for all scripts.
+    """
+
+    preload: list[str] = field(
+        default_factory=list,
+        metadata={
+            "help": "Modules that Python scripts of rules import, to be imported once for all of them. "
+            "After an edit of a file of their packages they are imported anew.",
+            "nargs": "+",
+            "metavar": "MODULE",
+        },
+    )
 
 
 class Executor(local.Executor):
@@ -56,28 +63,19 @@ class Executor(local.Executor):
         if hindrance := _hindrance():
             self._note(f"no warm start: {hindrance}; each job starts an interpreter of its own")
         else:
-            self._workers = Workers(self._note)
-            self._replaced = ExitStack()
-            replace(self._replaced, scripts, "PythonScript", _warm(scripts.PythonScript, self._workers, self._cold))
-            spare_repeated_work(self._replaced)
-            spare_noise(self._replaced)
+            self._workers = Workers(self._note, self.workflow.executor_settings.preload)
+            self._scripts = scripts.PythonScript
+            scripts.PythonScript = _warm(self._scripts, self._workers, self._cold)
 
     def run_job(self, job: Any) -> None:
         if self._workers is not None and not self._begun:
             self._begun = True
             self._workers.start()
-            _look_at_few(self.workflow.scheduler)
-            wait_for_nothing(self.workflow, self._replaced)
             _heed_sigterm_beside(self.workflow.scheduler)
+            _look_once_a_timespan(self.workflow.scheduler)
         if job.is_group():  # Snakemake ends members of groups by itself
             self._cold.update(member.jobid for member in job)
         super().run_job(job)
-
-    def cached_or_run(self, job: Any, run_func: Callable[..., None], *args: Any) -> None:
-        if self._workers is not None and self.workflow.workflow_settings.cache is None:
-            run_func(*args)  # nothing to wait for, and so no loop of events
-        else:
-            super().cached_or_run(job, run_func, *args)
 
     def shutdown(self) -> None:
         super().shutdown()
@@ -103,7 +101,7 @@ class Executor(local.Executor):
     def _end(self) -> None:
         if self._workers is not None:
             self._workers.close()
-            self._replaced.close()
+            scripts.PythonScript = self._scripts
 
 
 class JobFailed(Exception):
@@ -116,7 +114,7 @@ def _hindrance() -> str:
         return f"it needs Linux, this is {sys.platform}"
     version = str(snakemake.__version__)
     if version.rpartition(".")[0] not in KNOWN:
-        return f"it is made for Snakemake {' and '.join(KNOWN)}, this is {version}"
+        return f"it is made for Snakemake {', '.join(KNOWN)}, this is {version}"
     return ""
 
 
@@ -134,134 +132,51 @@ def _heed_sigterm_beside(scheduler: Any) -> None:
         signal.signal(signal.SIGTERM, heed)
 
 
-def _look_at_few(scheduler: Any) -> None:
-    """Let a scheduler's work for a job not grow with the number of jobs that are ready or remain.
+def _look_once_a_timespan(scheduler: Any) -> None:
+    """Let a scheduler have one timer, in place of one for each look for jobs.
 
-    As it is, whenever a job ends it walks through all that are ready, lists all that remain, and draws afresh as many
-    as `scheduler-subsample` says, to weigh them against each other for the one core that is free. It also sets a timer
-    at each look and looks whenever one runs out: with each finished job once more a second, until that is all it does.
+    A timer lasts the timespan of `--max-jobs-per-timespan`; when it runs out the scheduler looks, and sets the next:
+    with each finished job one look a second more. After a thousand short jobs they take a third of all processor time.
     """
-    kind: Any = type(scheduler)
     waiting = threading.Lock()
-    line: deque[Any] = deque()  # of ready jobs
 
     def look() -> None:
         waiting.release()
         scheduler._open_jobs.release()
 
-    def few(ready: set[Any], most: int) -> list[Any]:
-        chosen: list[Any] = []
-        while len(chosen) < most:
-            if not line:
-                rest = (job for job in ready if job not in chosen)
-                line.extend(nlargest(_DRAWN, rest, key=attrgetter("priority")))
-            if not line:
-                break
-            job = line.popleft()
-            if job in ready and job not in chosen:
-                chosen.append(job)
-        return chosen
+    def schedule(delay: float) -> None:
+        if waiting.acquire(blocking=False):
+            timer = threading.Timer(delay, look)
+            timer.daemon = True  # nothing to wait for at the end
+            timer.start()
 
-    class LooksAtFew(kind):
-        @property
-        def open_jobs(self) -> list[Any]:
-            ready = self.workflow.dag.ready_jobs
-            if not self.subsample:  # every ready job is to be weighed
-                return list(ready)
-            chosen = few(ready, min(self.subsample, self.resources["_cores"] + _SPARE))
-            nothing_fits = self._last_job_selection_empty and self.resources["_cores"] > 0
-            (line.extend if nothing_fits else lambda jobs: line.extendleft(reversed(jobs)))(chosen)
-            return chosen
-
-        def update_input_sizes(self, jobs: Sequence[Any]) -> Any:
-            return super().update_input_sizes(jobs) if any(job.input for job in jobs) else None
-
-        def _finish_jobs(self) -> None:
-            if self._tofinish:
-                super()._finish_jobs()
-
-        @property
-        def remaining_jobs(self) -> Sequence[Any]:
-            return _Later(lambda: kind.remaining_jobs.fget(self))
-
-        def _schedule_reevalutation(self, delay: float) -> None:
-            if waiting.acquire(blocking=False):
-                timer = threading.Timer(delay, look)
-                timer.daemon = True  # nothing to wait for at the end
-                timer.start()
-
-    scheduler.__class__ = LooksAtFew
-
-
-class _Later(Sequence[Any]):
-    """A list that is made when somebody looks into it."""
-
-    def __init__(self, make: Callable[[], list[Any]]) -> None:
-        self._make = functools.cache(make)
-
-    def __len__(self) -> int:
-        return len(self._make())
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._make()[index]
-
-
-def _samples(record: Any, process: int) -> Generator[float]:
-    """Sample a process for its benchmark as Snakemake does, further and further apart, and yield seconds of pause.
-
-    A sample reads files of every process of the machine, which takes longer than all else about a short job.
-    """
-    begun, pause = time.time(), _FIRST_SAMPLE
-    try:
-        yield pause
-        with suppress(psutil.Error):  # it has ended
-            timer = BenchmarkTimer(process, record)
-            while True:
-                timer.work()
-                yield pause
-                pause = min(2 * pause, _BETWEEN_SAMPLES)
-    finally:
-        record.running_time = time.time() - begun
+    scheduler._schedule_reevalutation = schedule
 
 
 def _warm(cold: Any, workers: Workers, kept_cold: set[int]) -> Any:
     """Return a class of Python scripts that takes the place of Snakemake's."""
-    environment, numbers = dict(os.environ), count()
+    environment = dict(os.environ)
 
     class WarmScript(cold):
-        def evaluate(self, edit: bool = False) -> None:
-            if edit or not self.cleanup_scripts or self._stays_cold():
-                super().evaluate(edit=edit)
-                return
-            folder = Path(".snakemake/scripts")
-            name = folder / f"warm{os.getpid()}-{next(numbers)}.{self.path.get_filename()}"
-            try:
-                file = name.open("xb")
-            except FileNotFoundError:
-                folder.mkdir(parents=True, exist_ok=True)
-                file = name.open("xb")
-            try:
-                with file:
-                    self.write_script(self.get_preamble(), file)
-                self.execute_script(str(name.absolute()))
-            finally:
-                name.unlink()
-
         def execute_script(self, fname: str, edit: bool = False) -> None:
-            if self._stays_cold():
+            if edit or self._stays_cold():
                 super().execute_script(fname, edit=edit)
                 return
-            record = self.bench_record
-            samples = None if record is None else functools.partial(_samples, record)
+            record, watch = self.bench_record, nullcontext if self.bench_record is None else self._benchmarked
+            script, folder = str(Path(fname).absolute()), str(Path.cwd())
             try:
-                ending = workers.run(fname, str(Path.cwd()), self._environment(), self.threads, samples)
+                ending = workers.run(script, folder, self._environment(), self.threads, watch)
             except NotWarm:
                 super().execute_script(fname, edit=edit)
                 return
             if ending is not None and record is not None:
                 _complete(record, ending)
             if ending is None or ending.status:
-                raise JobFailed(f"{self._name()}: {_told(None if ending is None else ending.status)}")
+                wildcards = "/".join(map(str, self.wildcards))
+                raise JobFailed(f"{self.rulename} {wildcards}: {_told(None if ending is None else ending.status)}")
+
+        def _benchmarked(self, process: int) -> AbstractContextManager[object]:
+            return benchmarked(process, self.bench_record)
 
         def _stays_cold(self) -> bool:
             """Whether it asks for another Python, a shell of its own, or to be ended by Snakemake."""
@@ -272,16 +187,11 @@ def _warm(cold: Any, workers: Workers, kept_cold: set[int]) -> Any:
             folder = self.resources.get("tmpdir")
             return {**environment, **(dict.fromkeys(_TEMPORARY, str(folder)) if folder else {})}
 
-        def _name(self) -> str:
-            from bocu.sweep.narrator import Job
-
-            return Job(self.rulename, dict(self.wildcards.items()), self.log, self.output).name
-
     return WarmScript
 
 
 def _complete(record: Any, ending: Ending) -> None:
-    """Put in what the system counted: Snakemake samples, and so sees little of a job, and nothing of a short one."""
+    """Put in what the system counted: Snakemake samples, and so sees little of a short job."""
     record.data_collected = True
     record.cpu_time = ending.seconds
     record.cpu_usage = 100 * ending.seconds  # of which the mean load is made

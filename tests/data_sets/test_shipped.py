@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pickles import arrays_within, main, read_pickle
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.problems.data.catalogue import Catalogue
-from bocu.problems.data.pickles import arrays_within, main, read_pickle
 from bocu.problems.data.prepare import prepare
 
 SHIPPED = [("plant", "svgp"), ("infection", "runs")]
@@ -140,7 +140,7 @@ def test_what_is_not_such_a_pickle_is_refused(
     assert not Path("out.npz").exists()
 
 
-def test_the_command_ends_with_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bocu.problems.data.pickles", "infection", "nowhere.p", "out.npz"]
+def test_the_command_ends_with_one_line(root: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(root / "data/pickles.py"), "infection", "nowhere.p", "out.npz"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)

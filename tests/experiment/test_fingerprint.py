@@ -336,7 +336,7 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
     assert found <= {
         "robust/ambiguity/compiled.py",
         "problems/data/simulators/soil_water.py",
-        "sweep/warm/preloading.py",
+        "sweep/preloaded.py",
         "core/loading.py",
         "core/places.py",
         "core/lazy.py",

@@ -31,7 +31,7 @@ def submit(sweep, target, *options, output="slurm.txt"):
 
 def children_at_work(sweep):
     """Return the warm children that hold a block: they alone heed SIGTERM, which the process they come from ignores."""
-    warm = [process for process, words in sweep.processes() if b"bocu.sweep.warm.zygote" in words]
+    warm = [process for process, words in sweep.processes() if b"plugin_warm/zygote.py" in words]
     return [process for process in warm if catches(process, signal.SIGTERM)]
 
 

@@ -2,8 +2,13 @@
 
 import os
 import re
+import signal
+import threading
 
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+from snakemake_executor_plugin_warm import KNOWN, _heed_sigterm_beside, _look_once_a_timespan
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
@@ -86,7 +91,7 @@ def test_a_job_gets_what_its_rule_says(pipeline, executor):
     folder = pipeline.folder
     given = [[1, 2.5, {"a": None}], 2, 77, "report", [], "2", *map(str, (folder / "elsewhere", folder / "report.py"))]
     assert said == repr([*given, folder.name])
-    assert ("bocu.sweep.warm.zygote" in parent) == (executor == "warm")
+    assert ("plugin_warm/zygote.py" in parent) == (executor == "warm")
     assert "to the terminal" in done.stdout
     assert (pipeline.folder / "logs/report.log").read_text() == "logged"
     assert not (pipeline.folder / "passing.txt").exists()
@@ -146,7 +151,7 @@ def test_a_failed_job_is_named_tried_again_and_leaves_nothing(pipeline, how, sai
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("error: run ")]
     assert len(lines) == 2, done.stderr
-    assert all(line.startswith(f"error: run hills/any/random seeds 0-1: {said}") for line in lines)
+    assert all(line.startswith(f"error: run hills/any/random/seeds-0-1: {said}") for line in lines)
     assert "RuleException" not in done.stderr
     assert "runpy" not in done.stderr
     assert (pipeline.folder / "attempts").read_text() == "xx"
@@ -164,6 +169,33 @@ def test_under_another_version_of_snakemake_it_says_so_and_starts_cold(pipeline)
     done = pipeline.run("snakemake", *PLAIN, "--executor", "warm", "report.txt")
     (line,) = re.findall(r"^note: .*", done.stderr, re.MULTILINE)
     assert line == (
-        "note: no warm start: it is made for Snakemake 9.27, this is 9.99.1; each job starts an interpreter of its own"
+        f"note: no warm start: it is made for Snakemake {', '.join(KNOWN)}, this is 9.99.1;"
+        " each job starts an interpreter of its own"
     )
     assert "zygote" not in (pipeline.folder / "report.txt").read_text()
+
+
+def test_a_scheduler_looks_by_the_clock_once_a_timespan():
+    scheduler = JobScheduler.__new__(JobScheduler)
+    scheduler._open_jobs = threading.Semaphore(0)
+    _look_once_a_timespan(scheduler)
+    for _ in range(2):  # after a look it may set the next
+        for _ in range(50):
+            scheduler._schedule_reevalutation(0.2)
+        assert scheduler._open_jobs.acquire(timeout=60)
+        assert not scheduler._open_jobs.acquire(blocking=False)
+
+
+def test_sigterm_does_not_wait_for_what_the_main_thread_holds():
+    scheduler = JobScheduler.__new__(JobScheduler)
+    scheduler._lock, scheduler._open_jobs, scheduler._user_kill = threading.Lock(), threading.Semaphore(0), None
+    before = signal.signal(signal.SIGTERM, scheduler.exit_gracefully)
+    try:
+        _heed_sigterm_beside(scheduler)
+        with scheduler._lock:
+            signal.raise_signal(signal.SIGTERM)  # Snakemake's own handler never returns from here
+            assert scheduler._user_kill is None
+        assert scheduler._open_jobs.acquire(timeout=60)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert scheduler._user_kill == "graceful"

@@ -65,7 +65,7 @@ def wait_until(condition):
 def held_up_at_work(folder):
     """Return the process that starts jobs, and a job that has saved a part of its block, stopped; or nothing."""
     for process, parent in processes(folder).items():
-        if heeds_sigterm(process) and b"sweep.warm.zygote" in Path(f"/proc/{process}/cmdline").read_bytes():
+        if heeds_sigterm(process) and b"plugin_warm/zygote.py" in Path(f"/proc/{process}/cmdline").read_bytes():
             os.kill(process, signal.SIGSTOP)
             if any(not run_file(checkpoint).exists() for checkpoint in folder.glob(CHECKPOINTS)):
                 return parent, process

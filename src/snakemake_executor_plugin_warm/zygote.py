@@ -1,13 +1,31 @@
-"""The process that has imported what jobs need, and forks a child for each job: `python -P -m ... NUMBER` of a socket.
+"""The process that has imported what jobs need, and forks a child for each: `python -P zygote.py NUMBER MODULE...`.
+
+NUMBER is that of a socket to the process that has jobs to run; the modules are imported first. This file imports
+Python's own library alone, so that nothing else is in the children but what was asked for.
 
 It has one thread, so that a fork copies all there is of it, and runs no job itself. It ends with the process that
 started it, whose death it sees as the end of their socket, and its children end with it: `PR_SET_PDEATHSIG` has the
 kernel kill them, for none may write beside the one that is started in its place.
+
+What they say to each other are small JSON messages over local sockets. Main process and zygote share one socket; each
+job brings one of its own, whose other end the zygote and the child hold:
+
+    main -> zygote      a `Request`, with the job's socket; or `RETIRE`
+    zygote -> main      once, over the shared socket: `READY`, or why it could not be made ready
+    child -> main       its number, over the job's socket; it waits until the main process answers `GO`
+    zygote -> main      how the child ended, an `Ending`; or, in place of a child, which source file was edited
+
+The job's socket reads as ended once neither zygote nor child holds it any more, so the main process never takes a
+child for ended that may still write.
 """
 
 import atexit
 import contextlib
 import ctypes
+import gc
+import importlib
+import importlib.util
+import json
 import os
 import runpy
 import selectors
@@ -16,18 +34,120 @@ import socket
 import sys
 import tempfile
 import threading
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from bocu.core.plain import Plain
-from bocu.sweep.warm import preloading
-from bocu.sweep.warm.protocol import GO, READY, RETIRE, Ending, Request, receive, send
+READY = {"ready": True}
+RETIRE = {"retire": True}
+GO = {"go": True}
 
+_MOST = 1 << 17  # bytes of a message
 _PR_SET_PDEATHSIG = 1
 _QUIET = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the main process says when to end
 _PEAK = "/proc/self/clear_refs"
 _FORGET_PEAK = "5"  # sets VmHWM, the largest resident memory, to what is resident now
+
+
+@dataclass(frozen=True)
+class Request:
+    """A script to run.
+
+    Attributes:
+        script: a Python script.
+        folder: the working directory.
+        environment: variables that differ from the zygote's; None for those to take away.
+        threads: of numerical libraries.
+    """
+
+    script: str
+    folder: str
+    environment: Mapping[str, str | None]
+    threads: int
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended.
+
+    Attributes:
+        status: its exit status; the negative number of the signal that ended it.
+        seconds: processor seconds, its own and those of its children.
+        memory_mb: largest resident memory, MB, since it began.
+    """
+
+    status: int
+    seconds: float
+    memory_mb: float
+
+
+def channel() -> tuple[socket.socket, socket.socket]:
+    """Return the two ends of a channel that keeps messages apart."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def send(end: socket.socket, message: Mapping[str, object], passed: socket.socket | None = None) -> None:
+    """Send a message, and the end of another channel with it.
+
+    Raises:
+        OSError: nobody holds the other end.
+    """
+    socket.send_fds(end, [json.dumps(message).encode()], [] if passed is None else [passed.fileno()])
+
+
+def receive(end: socket.socket) -> tuple[Any, socket.socket | None]:
+    """Return the next message and the end that came with it; None where nobody holds the other end any more."""
+    try:
+        data, numbers, _, _ = socket.recv_fds(end, _MOST, 1)
+    except ConnectionResetError:  # the other end was closed before it had read all
+        return None, None
+    passed = socket.socket(fileno=numbers[0]) if numbers else None
+    if passed is not None:
+        passed.set_inheritable(False)
+    return (json.loads(data) if data else None), passed
+
+
+class Sources:
+    """The files of the packages that some modules belong to, as they were before they were imported."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        found = (importlib.util.find_spec(name) for name in {module.partition(".")[0] for module in modules})
+        folders = [folder for spec in found if spec for folder in spec.submodule_search_locations or ()]
+        self._all = {str(file): _stamp(str(file)) for folder in folders for file in Path(folder).rglob("*.py")}
+        self._imported: dict[str, object] = {}
+
+    def note_imported(self) -> None:
+        """Note what is imported by now."""
+        files = {getattr(module, "__file__", None) for module in tuple(sys.modules.values())}
+        self._imported = {file: stamp for file, stamp in self._all.items() if file in files}
+
+    def edited(self) -> str | None:
+        """Return a file that is not what was imported from it; None where there is none."""
+        return next((file for file, stamp in self._imported.items() if _stamp(file) != stamp), None)
+
+
+def _stamp(file: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(file)  # noqa: PTH116 (half the time, for every file and job)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def preload(modules: Sequence[str]) -> None:
+    """Import modules.
+
+    Raises:
+        Exception: what an import raised.
+        RuntimeError: an import has started threads, which a fork does not copy.
+    """
+    for module in modules:
+        importlib.import_module(module)
+    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
+    if threads > 1:
+        raise RuntimeError(f"an imported module has started threads ({threads} in all)")
+    gc.freeze()  # no collection of garbage in a child touches, and so copies, what is there by now
 
 
 class Zygote:
@@ -35,22 +155,19 @@ class Zygote:
 
     Args:
         shared: the end of the channel to the main process.
-        sources: what this process runs of the package's files.
+        sources: what this process runs of the files of packages.
     """
 
-    def __init__(self, shared: socket.socket, sources: preloading.Sources) -> None:
+    def __init__(self, shared: socket.socket, sources: Sources) -> None:
         self._shared = shared
         self._sources = sources
         self._number = os.getpid()
         self._jobs: dict[int, socket.socket] = {}
         self._retired = False
-        self._later = {module for module in preloading.later() if module not in sys.modules}
-        self._wanted: list[str] = []
         self._kernel = ctypes.CDLL(None, use_errno=True)
         self._selector = selectors.DefaultSelector()
         self._woken, self._waker = os.pipe()
-        self._heard, self._teller = os.pipe()
-        for end in (self._woken, self._waker, self._heard):
+        for end in (self._woken, self._waker):
             os.set_blocking(end, False)
         self._signals = {number: signal.getsignal(number) for number in (*_QUIET, signal.SIGCHLD)}
 
@@ -66,17 +183,8 @@ class Zygote:
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         self._selector.register(self._shared, selectors.EVENT_READ)
         self._selector.register(self._woken, selectors.EVENT_READ)
-        self._selector.register(self._heard, selectors.EVENT_READ)
         while self._jobs or not self._retired:
-            events = self._selector.select(0 if self._wanted else None)
-            if not events:
-                preloading.import_quietly(self._wanted.pop(0))
-                self._later -= sys.modules.keys()
-                self._sources.note_imported()
-            for key, _ in events:
-                if key.fileobj == self._heard:
-                    self._hear()
-                    continue
+            for key, _ in self._selector.select():
                 if key.fileobj == self._woken:
                     self._reap()
                     continue
@@ -115,9 +223,8 @@ class Zygote:
             signal.signal(number, handler)
         self._selector.close()
         self._shared.close()
-        for end in (self._woken, self._waker, self._heard):
+        for end in (self._woken, self._waker):
             os.close(end)
-        atexit.register(self._tell)
         for other in self._jobs.values():
             other.close()
         self._jobs.clear()
@@ -129,18 +236,6 @@ class Zygote:
         if answer != GO:
             os._exit(1)
         job.detach()  # held until this process ends
-
-    def _tell(self) -> None:
-        """Say, at the end of a child, which of the modules that some jobs import this one has imported."""
-        if imported := self._later & sys.modules.keys():
-            os.write(self._teller, "".join(f"{module}\n" for module in imported).encode())
-
-    def _hear(self) -> None:
-        """Note what children had to import by themselves, which jobs of their kind are then spared."""
-        for module in os.read(self._heard, 1 << 16).decode().split():
-            if module in self._later:
-                self._later.remove(module)
-                self._wanted.append(module)
 
     def _reap(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -173,9 +268,10 @@ def prepare(request: Request) -> None:
             os.environ[name] = value
     tempfile.tempdir = None  # by the environment
     if request.threads != 1:  # libraries that are loaded began with one
-        from threadpoolctl import threadpool_limits
+        with contextlib.suppress(ImportError):  # they stay with it
+            from threadpoolctl import threadpool_limits
 
-        threadpool_limits(request.threads)
+            threadpool_limits(request.threads)
     if random := sys.modules.get("numpy.random"):
         random.seed()  # the global generator, which would be everybody's; Python's own does so itself
     sys.argv = [request.script]
@@ -217,14 +313,15 @@ def _status(code: object) -> int:
 
 
 def main() -> None:
-    """Serve the process at the other end of the socket whose number is the argument."""
-    with socket.socket(fileno=int(sys.argv[1])) as shared:
+    """Serve the process at the other end of the socket whose number is the first argument."""
+    number, *modules = sys.argv[1:]
+    with socket.socket(fileno=int(number)) as shared:
         shared.set_inheritable(False)
-        sources = preloading.Sources()
+        sources = Sources(modules)
         try:
-            preloading.preload()
+            preload(modules)
         except Exception as error:
-            said: Plain = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
+            said: Mapping[str, object] = {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
         else:
             said = READY
         sources.note_imported()

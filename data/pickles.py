@@ -4,8 +4,8 @@ A pickle is a program: opening one with `pickle.load` runs what it says. Here ev
 except the few from which arrays are built, is replaced by `Inert`, which keeps what it is given and does nothing. So
 two data sets of the catalogue were turned into the plain arrays under `data/shipped/`:
 
-    python -m bocu.problems.data.pickles plant NH3pH_gp_leaf_dict.p NH3pH_req_variables.p marchantia_leaf_area_svgp.npz
-    python -m bocu.problems.data.pickles infection infection_X_y.p infection_X_y.npz
+    python data/pickles.py plant NH3pH_gp_leaf_dict.p NH3pH_req_variables.p marchantia_leaf_area_svgp.npz
+    python data/pickles.py infection infection_X_y.p infection_X_y.npz
 """
 
 import os

@@ -6,10 +6,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 
-from bocu.sweep.warm import protocol
-from bocu.sweep.warm.protocol import GO, READY, RETIRE, Ending, Request
+from snakemake_executor_plugin_warm import zygote as protocol
+from snakemake_executor_plugin_warm.zygote import GO, READY, RETIRE, Ending, Request
 
 #: Variables by which numerical libraries learn their number of threads as they are loaded.
 THREADS = (
@@ -27,14 +28,14 @@ class NotWarm(Exception):
 
 
 class _Zygote:
-    """A zygote that was started."""
+    """A zygote that was started, and imports some modules."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str]) -> None:
         self.environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
         self._channel, theirs = protocol.channel()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "bocu.sweep.warm.zygote", str(theirs.fileno())],
+                [sys.executable, "-P", protocol.__file__, str(theirs.fileno()), *modules],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -77,10 +78,12 @@ class Workers:
 
     Args:
         note: is told in a line what a user should know.
+        modules: to be imported once for all scripts.
     """
 
-    def __init__(self, note: Callable[[str], None]) -> None:
+    def __init__(self, note: Callable[[str], None], modules: Sequence[str] = ()) -> None:
         self._note = note
+        self._modules = modules
         self._lock = threading.Lock()
         self._zygote: _Zygote | None = None
         self._retired: list[_Zygote] = []
@@ -90,7 +93,7 @@ class Workers:
         """Let a zygote begin to import, unless there is one: whoever has no job for it yet need not wait."""
         with self._lock:
             if self._zygote is None and not self._off:
-                self._zygote = _Zygote()
+                self._zygote = _Zygote(self._modules)
 
     def run(
         self,
@@ -98,7 +101,7 @@ class Workers:
         folder: str,
         environment: Mapping[str, str],
         threads: int = 1,
-        watch: Callable[[int], Generator[float]] | None = None,
+        watch: Callable[[int], AbstractContextManager[object]] = lambda process: contextlib.nullcontext(),
     ) -> Ending | None:
         """Run a script to its end, as an interpreter of its own would.
 
@@ -107,8 +110,7 @@ class Workers:
             folder: its working directory.
             environment: all its variables, but for those of threads.
             threads: of numerical libraries.
-            watch: looks at the child, by its number, from before its first step until it is closed after the last, and
-                yields how many seconds later it wants to look again.
+            watch: looks at the child, by its number, from before its first step until after the last.
 
         Returns:
             How it ended; None where nobody knows, because the zygote was killed, and the child with it.
@@ -126,19 +128,12 @@ class Workers:
                     continue
                 if message is None or "process" not in message:  # it could not begin
                     raise NotWarm
-                with contextlib.closing((watch or _unwatched)(message["process"])) as looks:
-                    pause = next(looks, None)
+                with watch(message["process"]):
                     with contextlib.suppress(OSError):  # killed in between
                         protocol.send(job, GO)
                     # The zygote tells of the end of the child; where it cannot, their common end does.
-                    while True:
-                        job.settimeout(pause)
-                        try:
-                            ended, _ = protocol.receive(job)
-                        except TimeoutError:
-                            pause = next(looks, None)
-                        else:
-                            return None if ended is None else Ending(**ended)
+                    ended, _ = protocol.receive(job)
+                return None if ended is None else Ending(**ended)
 
     def close(self) -> None:
         """End the zygote."""
@@ -153,7 +148,7 @@ class Workers:
         """Return a zygote, and the channel to the job that it has been asked for."""
         with self._lock:
             while not self._off:
-                zygote = self._zygote = self._zygote or _Zygote()
+                zygote = self._zygote = self._zygote or _Zygote(self._modules)
                 if why := zygote.hindrance():
                     self._off = True
                     self._note(f"no warm start: {why}; each job starts an interpreter of its own")
@@ -177,10 +172,6 @@ class Workers:
                 zygote.retire()
                 self._retired.append(zygote)
                 self._zygote = None
-
-
-def _unwatched(process: int) -> Generator[float]:
-    yield from ()
 
 
 def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
