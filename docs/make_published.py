@@ -22,7 +22,7 @@ from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING
 from bocu.pages.figures.base import Drawing
 from bocu.pages.figures.finish import finish
-from bocu.pages.figures.verdict import drawn, told
+from bocu.pages.figures.who_wins import drawn, told
 from bocu.pages.report.claims import HEADER, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN

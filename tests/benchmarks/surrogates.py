@@ -1,4 +1,4 @@
-"""What posteriors and decisions cost, side by side with the plain way, and how it grows: docs/developers/performance.md.
+"""What posteriors and decisions cost, side by side with the plain way, and how it grows: `docs/developers`.
 
 Run ``OMP_NUM_THREADS=1 python tests/benchmarks/surrogates.py [joint] [decisions] [rounds]``; under a minute each, but
 `joint`. Times are processor time of this process, ways take turns, so that ratios hold on a machine that does other

@@ -34,7 +34,7 @@ def imported(root: Path, patterns: tuple[str, ...]) -> dict[str, set[str]]:
     """The packages that files import, by the name of the import, with the files; ours and Python's own left out."""
     files = [file for pattern in patterns for file in root.glob(pattern)]
     ours = {file.stem for file in root.glob("tests/**/*.py")} | {file.name for file in root.glob("tests/*")} | {"bocu"}
-    ours |= {file.stem for file in root.glob("docs/**/*.py")}
+    ours |= {file.stem for folder in ("docs", "data") for file in root.glob(f"{folder}/**/*.py")}
     ours |= {folder.name for folder in root.glob("src/*")}
     found: dict[str, set[str]] = {}
     for file in files:

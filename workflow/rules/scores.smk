@@ -1,6 +1,10 @@
 # Scores: the best decisions on discretised contexts, and the runs of a branch under each metric.
 
-from bocu.sweep.experiment.scoring_costs import more_minutes, optima_seconds, scoring_seconds
+from bocu.sweep.experiment.scoring_costs import (
+    more_minutes,
+    optima_seconds,
+    scoring_seconds,
+)
 from bocu.sweep.experiment.stages import stage_memory, stage_minutes
 
 

@@ -70,7 +70,7 @@ def check_log(table: LogTable, names: Collection[str] = (), time: str | None = N
     return faults, LogTable(table.name, repaired, table.lines)
 
 
-def as_csv(table: LogTable) -> str:
+def csv_of_log(table: LogTable) -> str:
     """Return a table as the text of a CSV file."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")

@@ -114,7 +114,7 @@ def _suggest(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
 
 def _check(log: Path, options: dict[str, Any]) -> None:
     """Tell all faults of a log, and write a repaired copy where one is asked for; the exit status is 1 with faults."""
-    from bocu.advice.checking import as_csv, check_log
+    from bocu.advice.checking import check_log, csv_of_log
     from bocu.advice.choices import OneOfNames, read_decisions
     from bocu.advice.logs import read_log_table
     from bocu.core.io.files import write_text
@@ -124,7 +124,7 @@ def _check(log: Path, options: dict[str, Any]) -> None:
     faults, mended = check_log(read_log_table(log, "log"), names, options["time"])
     typer.echo("\n".join(map(str, faults)) or f"{log}: found nothing wrong")
     if options["repaired"] is not None:
-        write_text(options["repaired"], as_csv(mended))
+        write_text(options["repaired"], csv_of_log(mended))
         typer.echo(f"a repaired copy: {options['repaired']}")
     elif faults:
         raise typer.Exit(1)

@@ -17,7 +17,7 @@ from bocu.pages.figures.panels import PanelsParameters
 from bocu.pages.figures.robust_front import RobustFrontParameters
 from bocu.pages.figures.scoreboard import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
-from bocu.pages.figures.verdict import Compared, compared
+from bocu.pages.figures.who_wins import Compared, compared
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
@@ -110,7 +110,7 @@ class PublishedNumbers:
         return "\n".join(lines[:-1]) + "\n"
 
     def comparisons(self) -> list[Compared]:
-        """Return what is compared with each other, as `bocu.pages.figures.verdict` draws it."""
+        """Return what is compared with each other, as `bocu.pages.figures.who_wins` draws it."""
         margin, found = self.plan.experiment.leads_within, []
         looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
         for problem, numbers in self.numbers.items():

@@ -172,7 +172,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "robustness-curve": "bocu.pages.figures.robustness_curve:RobustnessCurve",
         "price-of-robustness": "bocu.pages.figures.price_of_robustness:PriceOfRobustness",
         "summary": "bocu.pages.figures.summary:Summary",
-        "verdict": "bocu.pages.figures.verdict:Verdict",
+        "who-wins": "bocu.pages.figures.who_wins:WhoWins",
         "scoreboard": "bocu.pages.figures.scoreboard:Scoreboard",
         "critical-difference": "bocu.pages.figures.over_problems.ranks:CriticalDifference",
         "ranking": "bocu.pages.figures.over_problems.ranks:SurvivingRanking",

@@ -51,14 +51,14 @@ SAME = 1e-9
 MOST_PROBLEMS = 3
 
 
-class VerdictParameters(PictureParameters):
-    """Parameters of `Verdict`."""
+class WhoWinsParameters(PictureParameters):
+    """Parameters of `WhoWins`."""
 
     leads_within: Margin | None = Field(
         None, description="Extra regret up to which an algorithm leads with the least; the experiment's, if left out."
     )
 
-    def against(self, _: str | None, margin: Margin | None = None) -> "VerdictParameters":
+    def against(self, _: str | None, margin: Margin | None = None) -> "WhoWinsParameters":
         """Return these parameters with the experiment's margin, where they name none."""
         return self if self.leads_within else self.model_copy(update={"leads_within": margin})
 
@@ -99,7 +99,7 @@ class Compared:
         return [self.titles[label] for label in self.table.competing]
 
 
-class Verdict(Figure[VerdictParameters]):
+class WhoWins(Figure[WhoWinsParameters]):
     """Final regret of each method relative to the least of its comparison, every seed a dot, who leads shaded."""
 
     about = About(
@@ -108,7 +108,7 @@ class Verdict(Figure[VerdictParameters]):
     )
     scope = "experiment"
     digested = True
-    Parameters = VerdictParameters
+    Parameters = WhoWinsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
         cubes = all_results(inputs)
@@ -164,7 +164,7 @@ def _described(shown: Sequence[Compared], found: Sequence[Compared], picture: "P
     )
     words = "; ".join(f"{each.called}: {spoken(each.leading) if each.leading else 'open'}" for each in shown)
     table = pd.DataFrame(rows)
-    return Drawing(picture, Verdict.about.title, caption, f"Forest plot. Who leads: {words}.", "", data_label, table)
+    return Drawing(picture, WhoWins.about.title, caption, f"Forest plot. Who leads: {words}.", "", data_label, table)
 
 
 def comparisons(cube: Results, margin: Margin | None) -> list[Compared]:

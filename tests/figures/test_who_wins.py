@@ -6,7 +6,7 @@ import synthetic_cubes
 
 from bocu.core import style
 from bocu.pages.figures.results import results_at, standings_of
-from bocu.pages.figures.verdict import Compared, Verdict, VerdictParameters, comparisons, told
+from bocu.pages.figures.who_wins import Compared, WhoWins, WhoWinsParameters, comparisons, told
 from bocu.sweep.evaluation.standings import LEADING, Standings
 
 GENERATOR = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def cubes(tmp_path):
 
 
 def test_its_numbers_are_those_of_the_tables(cubes):
-    drawing = Verdict(VerdictParameters()).draw({"cubes": cubes, "summary": ""})
+    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
     table = drawing.table.set_index(["comparison", "algorithm"])
     for cube in map(results_at, cubes):
         for (_, metric), own in standings_of(cube).items():
@@ -54,7 +54,7 @@ def test_its_numbers_are_those_of_the_tables(cubes):
 
 
 def test_every_seed_is_a_dot_and_who_leads_is_shaded(cubes):
-    drawing = Verdict(VerdictParameters()).draw({"cubes": cubes, "summary": ""})
+    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
     (axes,) = drawing.figure.axes
     dots = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 30]
     assert len(dots) == len(drawing.table)
