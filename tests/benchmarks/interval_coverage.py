@@ -4,10 +4,11 @@ r"""How often 95 % intervals hold the mean, by the number of seeds and the law o
     python tests/benchmarks/interval_coverage.py --samples 20000 --seeds 3 10
     python tests/benchmarks/interval_coverage.py --skewness docs/results/*.nc   # how skewed published regrets are
 
-`student` is what the report uses; `percentile` is scipy's percentile bootstrap of the mean, with fewer samples, since
-it takes a thousand resamples of each. Below it, on paired regrets of two algorithms (lognormal, sigma 0.5, times what
-the seed shares, lognormal as well): `fieller`, the ratio of their means; `middle` and `improvement`, what figures over
-eight problems show, by a bootstrap stratified by problem.
+`student` is what means and bands have, `bootstrap-t` what paired differences and claims have, by itself; `percentile`
+is scipy's percentile bootstrap of the mean. The latter two have fewer samples, since they resample each. Below them, on
+paired regrets of two algorithms (lognormal, sigma 0.5, times what the seed shares, lognormal as well): `fieller`, the
+ratio of their means; `middle` and `improvement`, what figures over eight problems show, by a bootstrap stratified by
+problem.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import xarray as xr
 from scipy import stats
 
 from bocu.sweep.evaluation.across_problems import interquartile_mean, probability_of_improvement
+from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.evaluation.statistics import CONFIDENCE, Interval, student_intervals, student_ratio
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
@@ -37,6 +39,13 @@ def student(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of Student's intervals of rows."""
     _, low, high = student_intervals(values)
     return low, high
+
+
+def bootstrap_t(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the symmetric bootstrap-t's intervals of rows."""
+    parts = [paired_means(part) for part in np.array_split(values, len(values) // 50 + 1) if len(part)]
+    mean, half = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "half"))
+    return mean - half, mean + half
 
 
 def percentile(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,7 +112,7 @@ def skewness(file: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=100_000, help="samples for Student's; a fiftieth for the other")
+    parser.add_argument("--samples", type=int, default=100_000, help="samples for Student's; a fiftieth for the others")
     parser.add_argument("--seeds", type=int, nargs="+", default=[3, 5, 6, 10, 30, 100])
     parser.add_argument("--skewness", type=Path, nargs="+", help="reduced results to look at instead")
     chosen = parser.parse_args()
@@ -113,7 +122,11 @@ def main() -> None:
     print("| law | interval | " + " | ".join(f"{count} seeds" for count in chosen.seeds) + " |")
     print("|---|---|" + "---|" * len(chosen.seeds))
     for law, draw in LAWS.items():
-        for name, ends, fewer in (("student", student, 1), ("percentile", percentile, 50)):
+        for name, ends, fewer in (
+            ("student", student, 1),
+            ("bootstrap-t", bootstrap_t, 50),
+            ("percentile", percentile, 50),
+        ):
             shares = [coverage(draw, ends, count, chosen.samples // fewer) for count in chosen.seeds]
             print(f"| {law} | {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |", flush=True)
     for measured, fewer in ((fieller, 10), (middle, 100), (improvement, 100)):

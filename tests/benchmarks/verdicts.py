@@ -3,15 +3,18 @@ r"""How often verdicts on equal means are false and intervals hold the mean, by 
     python tests/benchmarks/verdicts.py
     python tests/benchmarks/verdicts.py --tables 400 --seeds 30
     python tests/benchmarks/verdicts.py --published docs/results/ziomek2025.nc docs/results/huang2024.nc
+    python tests/benchmarks/verdicts.py --claims --tables 1000 --seeds 30 50
 
 A cell is, in %: false verdicts by the symmetric bootstrap-t (max-T over the table's pairs) / by Student's interval and
 signed ranks after Holm's correction / how often the bootstrap-t interval of a pair holds the mean. Half of a table's
 methods have the law, the others a normal one, all of mean 1, and a table is false where any two are told apart.
+Bold: beyond 10 % of pairs, or 8 % of larger tables.
 `--published` takes as laws final regrets of published runs, each branch over its mean, in place of the named ones.
+`--claims` judges claims of many parts, each by itself, where their truth is at the boundary: one method has the law,
+the others a normal one, all of mean 1. A cell is how many hold / fail, in %.
 """
 
 import argparse
-import itertools
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +23,9 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
+from bocu.sweep.evaluation.claims import FAILS, HOLDS, Claim, verdicts
+from bocu.sweep.evaluation.claims.numbers import Numbers
+from bocu.sweep.evaluation.claims.places import Known, Place
 from bocu.sweep.evaluation.paired_means import paired_means
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
@@ -54,6 +60,18 @@ LAWS: Mapping[str, Draw] = {
     "stuck in 5 %": stuck(0.05),
 }
 METHODS = (2, 3, 6, 10)
+PAIRS_BAR, TABLES_BAR = 0.10, 0.08
+OTHERS = tuple("bcdef")
+PROBLEMS = tuple("stuvwxyz")
+_OVER = f"for problem in [{', '.join(PROBLEMS)}]"
+CLAIMS: Mapping[str, str] = {
+    "first of six on one problem": f"rank(a, among=[{', '.join(OTHERS)}], problem=z) == 1",
+    "first of six on eight problems": f"all(rank(a, among=[{', '.join(OTHERS)}]) == 1 {_OVER})",
+    "ahead of one on some of eight": f"any(final(a) < final(b) {_OVER})",
+    "ahead of one on five of eight": f"atleast(5, [final(a) < final(b) {_OVER}])",
+    "behind a tenth less on all but one of eight": f"all(final(a) < final(far) {_OVER})",
+}
+"""Claims about equals, but for the last: `far` has ten times as much on seven problems, and as much on the eighth."""
 
 
 def published(file: Path) -> Draw | None:
@@ -73,7 +91,7 @@ def published(file: Path) -> Draw | None:
     return draw if branches else None
 
 
-def measure(draw: Draw, methods: int, seeds: int, tables: int) -> dict[str, float]:
+def measure(draw: Draw, methods: int, seeds: int, tables: int) -> np.ndarray:
     """Return shares: of tables with a false verdict by either way, of pairs whose own interval holds 0."""
     random = np.random.default_rng(zlib.crc32(f"{methods} {seeds}".encode()))
     one, other = np.triu_indices(methods, 1)
@@ -89,7 +107,7 @@ def measure(draw: Draw, methods: int, seeds: int, tables: int) -> dict[str, floa
             bool(student_and_wilcoxon(gaps)),
             float((np.abs(found.mean) <= found.half).mean()),
         )
-    return dict(zip(("bootstrap-t", "Student and Wilcoxon", "held"), counts / tables, strict=True))
+    return counts / tables
 
 
 def student_and_wilcoxon(gaps: np.ndarray) -> bool:
@@ -99,20 +117,70 @@ def student_and_wilcoxon(gaps: np.ndarray) -> bool:
     return bool((rejected & (stats.ttest_1samp(gaps, 0, axis=1).pvalue < 0.05)[np.argsort(ranked)]).any())
 
 
+class Simulated(Numbers):
+    """Numbers of one problem."""
+
+    def __init__(self, problem: str, regrets: Mapping[str, np.ndarray]) -> None:
+        self.regrets = regrets
+        known = Known(problem, {label: ["o"] for label in regrets}, ["o"], 1)
+        super().__init__(known, {"regret"}, {}, len(regrets["a"]))
+
+    def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        regrets = self.regrets[place.algorithm]
+        return np.arange(len(regrets)), regrets
+
+
+def judge(draw: Draw, seeds: int, times: int) -> np.ndarray:
+    """Return how often claims hold, and fail, of equals, shape (claims, 2)."""
+    random = np.random.default_rng(seeds)
+    claims = [
+        Claim(id=f"c{i}", statement=said, experiment="e", family=said, check=check)
+        for i, (said, check) in enumerate(CLAIMS.items())
+    ]
+    counts = np.zeros((len(claims), 2))
+    for _ in range(times):
+        found = {}
+        for problem in PROBLEMS:
+            others = dict(zip((*OTHERS, "far"), normal(random, (len(OTHERS) + 1, seeds)), strict=True))
+            if problem != PROBLEMS[-1]:
+                others["far"] = 10 * others["far"]
+            found[problem] = Simulated(problem, {"a": draw(random, (1, seeds))[0], **others})
+        outcomes = [one.outcome for one in verdicts(claims, lambda _, problem, found=found: found[problem])]
+        counts += [[outcome == HOLDS, outcome == FAILS] for outcome in outcomes]
+    return counts / times
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=4000, help="in each cell")
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 20, 30, 50])
     parser.add_argument("--methods", type=int, nargs="+", default=list(METHODS), help="in a table; 2 are a pair")
     parser.add_argument("--published", type=Path, nargs="+", default=[], help="reduced results, in place of named laws")
+    parser.add_argument("--claims", action="store_true", help="claims of many parts in place of tables")
     chosen = parser.parse_args()
     laws = {f"runs of {file.stem}": draw for file in chosen.published if (draw := published(file))} or LAWS
-    print("| law | methods | " + " | ".join(f"{seeds} seeds" for seeds in chosen.seeds) + " |")
+    print(
+        f"| law | {'claim' if chosen.claims else 'methods'} | " + " | ".join(f"{n} seeds" for n in chosen.seeds) + " |"
+    )
     print("|---|---|" + "---|" * len(chosen.seeds))
-    for (law, draw), methods in itertools.product(laws.items(), chosen.methods):
-        found = [measure(draw, methods, seeds, chosen.tables) for seeds in chosen.seeds]
-        told = (" / ".join(f"{100 * share:.1f}" for share in cell.values()) for cell in found)
-        print(f"| {law} | {methods} | " + " | ".join(told) + " |", flush=True)
+    for law, draw in laws.items():
+        rows: dict[str, list[str]] = {}
+        for seeds in chosen.seeds:
+            if chosen.claims:
+                found = dict(zip(CLAIMS, judge(draw, seeds, chosen.tables), strict=True))
+            else:
+                found = {str(methods): measure(draw, methods, seeds, chosen.tables) for methods in chosen.methods}
+            for row, (first, *others) in found.items():
+                false, bar = (
+                    (first + sum(others), PAIRS_BAR)
+                    if chosen.claims
+                    else (first, PAIRS_BAR if row == "2" else TABLES_BAR)
+                )
+                bold = "**" if false > bar else ""
+                cell = [f"{bold}{100 * first:.1f}{bold}", *(f"{100 * share:.1f}" for share in others)]
+                rows.setdefault(row, []).append(" / ".join(cell))
+        for row, cells in rows.items():
+            print(f"| {law} | {row} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
