@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bocu.sweep.experiment.learners import algorithm as algorithm
     from bocu.sweep.experiment.learners import learner as learner
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AmbiguitySet": "robust.ambiguity",
