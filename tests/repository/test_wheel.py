@@ -177,7 +177,7 @@ def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(l
 def test_bare_a_set_that_is_compiled_runs_and_says_so(light, tmp_path):
     code = (
         "import numpy as np, bocu; c = np.linspace(0, 1, 6); gram = np.exp(-8 * (c[:, None] - c) ** 2);"
-        "s = bocu.MaximumMeanDiscrepancy(0.1, gram);"
+        "s = bocu.MaximumMeanDiscrepancy(0.3, gram);"
         "print(repr(float(bocu.worst_case(np.sin(5 * c), np.full(6, 1 / 6), s).value)))"
     )
     told = light("python", "-c", code, folder=tmp_path)
