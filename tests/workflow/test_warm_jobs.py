@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -199,3 +201,50 @@ def test_sigterm_does_not_wait_for_what_the_main_thread_holds():
     finally:
         signal.signal(signal.SIGTERM, before)
     assert scheduler._user_kill == "graceful"
+
+
+TOUCH = "with open('order', 'a') as order: order.write(snakemake.rule + ' '); open(snakemake.output[0], 'w')"
+PIPED = """
+rule all:
+    input: "whole.txt", "read.txt"
+
+rule speak:
+    output: pipe("spoken")
+    shell: "echo heard > {output}"
+
+rule whole:
+    output: "whole.txt"
+    script: "touch.py"
+
+rule read:
+    input: heard="spoken", whole="whole.txt"
+    output: "read.txt"
+    shell: "cat {input.heard} > {output}"
+"""
+ASKED = """
+import sys
+from snakemake.cli import main
+from snakemake.jobs import Job
+import snakemake_executor_plugin_warm as warm
+
+theirs, ours, agreed = Job.is_pipe_or_service_input, warm.piped_to, []
+def both(job):
+    found = ours(job)
+    agreed.append((job.rule.name, sorted(found), all((path in found) == theirs(job, path) for path in job.input)))
+    return found
+warm.piped_to = both
+try:
+    main(sys.argv[1:])
+finally:
+    print(sorted({str(asked) for asked in agreed}))
+"""
+
+
+def test_what_comes_through_a_pipe_is_told_from_files_as_snakemake_tells_it(tmp_path):
+    for name, text in {"Snakefile": PIPED, "touch.py": TOUCH, "asked.py": ASKED}.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "asked.py", "--executor", "warm", "--cores", "2", "--workflow-profile", "none"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "read.txt").read_text() == "heard\n"
+    assert done.stdout.splitlines()[-1] == str(["('all', [], True)", "('read', ['spoken'], True)"])
