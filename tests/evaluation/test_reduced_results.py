@@ -1,6 +1,7 @@
 """Reduced results judge claims and compare as the cubes do that they are made from."""
 
 import json
+import shutil
 from contextlib import ExitStack
 
 import numpy as np
@@ -11,11 +12,13 @@ from typer.testing import CliRunner
 from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
+from bocu.pages.report.claims_page import StandingCubes
 from bocu.sweep.evaluation.agreement import AGREES, DIFFERS, EQUAL, TOO_FEW, agreements
 from bocu.sweep.evaluation.claims.expressions import Measure, Scope
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import CubeNumbers
 from bocu.sweep.evaluation.claims.places import Place
+from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts, write_verdicts
 from bocu.sweep.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
 from bocu.sweep.evaluation.claims.verdicts import verdicts
 from bocu.sweep.evaluation.regions import region
@@ -142,6 +145,30 @@ def test_the_file_says_by_what_its_runs_were_made(tmp_path):
     assert {key: json.loads(found[key]) for key in told} == {  # of the cube of an earlier version nothing is known
         key: [*json.loads(value), "unknown"] for key, value in told.items()
     }
+
+
+def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_so(results, tmp_path):
+    folder = tmp_path / "synthetic"
+    shutil.copytree(results / "synthetic", folder)
+    cubes = [folder / "cubes/wells.nc"]
+    write_verdicts(
+        [{"file": "c.yaml", **one.model_dump()} for one in CLAIMS[:2]],
+        "synthetic",
+        cubes,
+        folder / "claims/verdicts.json",
+    )
+    records = read_verdicts(folder / "claims/verdicts.json")
+    reduce_results(folder, tmp_path / "published/synthetic.nc")
+    assert read_reduced(tmp_path / "published/synthetic.nc").checks == checks_of(records)
+
+    def said(records, place=tmp_path / "published"):
+        return list(StandingCubes(place).frozen(records))
+
+    assert said(records) == ["What is asked of `synthetic` is as it was when they were reduced."]
+    records[1]["check"] = "final(mle) < final(random)"
+    assert said(records) == [f"What is asked of `synthetic` is asked or changed since: c.yaml: {records[1]['id']}."]
+    (unknown,) = said(records, results / "published")
+    assert "was not recorded" in unknown
 
 
 def test_what_is_no_reduction_is_refused(results, tmp_path):

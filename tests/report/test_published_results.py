@@ -49,7 +49,7 @@ def test_sections_of_pages_are_those_of_the_published_results(root, judged):
         page = (root / f"docs/{paper}.md").read_text(encoding="utf-8")
         told = page[page.index(BEGIN) + len(BEGIN) + 1 : page.index(END)]
         command = f"bocu claims config/claims/{paper}.yaml --results docs/results --page docs/{paper}.md"
-        assert told == section(records, list(standing.scales(records)), command), paper
+        assert told == section(records, standing, command), paper
 
 
 def test_the_totals_are_those_of_the_pages(root):

@@ -136,13 +136,13 @@ def test_a_section_takes_the_place_between_the_marks(claimed, tmp_path):
     records = read_verdicts(claimed[1])
     page = tmp_path / "page.md"
     page.write_text(f"# Title\n{BEGIN}\nold\n{END}\nbelow\n", encoding="utf-8")
-    write_section(page, section(records, [], "bocu claims"))
+    write_section(page, section(records, StandingCubes(tmp_path), "bocu claims"))
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"# Title\n{BEGIN}\nMade by `bocu claims`: 2 open, 2 not run.\n")
     assert text.endswith(f"{END}\nbelow\n")
     assert "old" not in text
     assert "| Random is &lt;worst>. | Ziomek et al. 2025, figure 2 | **open**: too few seeds" in text
-    write_section(page, section(records, [], "bocu claims"))
+    write_section(page, section(records, StandingCubes(tmp_path), "bocu claims"))
     assert page.read_text(encoding="utf-8") == text
     page.write_text(f"{END}{BEGIN}", encoding="utf-8")
     with pytest.raises(BocuError, match="found no place for a section"):

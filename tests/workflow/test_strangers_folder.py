@@ -27,6 +27,7 @@ CALLS = {
     "run": ["--experiment own.yaml --problem hills --algorithm random --output out.nc --iterations 2"],
     "list": ["algorithms", "algorithms results/theirs/none.py:Evil"],
     "check": ["own.yaml", "theirs", "settings", "absolute", "numbers", "deep", "../theirs", "ZIP"],
+    "init": ["out"],
     "new": ["algorithm mine --folder results/theirs"],
     "design": [f"{RUN} --output out.csv", "results/theirs/long.nc --output out.csv", "ZIP --output out.csv"],
     "schema": ["--output out.json"],

@@ -58,7 +58,7 @@ def claims_command(
         judged_by += "" if results == Path("results") else f" --results {results.as_posix()}"
         written = f" --page {page.as_posix()}" if page else " --markdown"
         command = f"bocu claims {file.as_posix()}{judged_by}{written}"
-        text = section(records, list(cubes.scales(records)), command)
+        text = section(records, cubes, command)
         if page is not None:
             write_section(page, text)
         if form is Form.MARKDOWN:

@@ -9,13 +9,14 @@ from pathlib import Path
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.parameters import nearest
-from bocu.core.written import counted
-from bocu.pages.report.claims import CAPTION, HEADER, row, tally
+from bocu.core.written import NOTHING, counted
+from bocu.pages.report.claims import CAPTION, HEADER, numbers, row, tally
 from bocu.pages.report.records import Fields
 from bocu.sweep.evaluation.claims.model import read_claims
 from bocu.sweep.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.sweep.evaluation.claims.places import Known
 from bocu.sweep.evaluation.claims.planned import refuse_unknown
+from bocu.sweep.evaluation.claims.records import checks_of
 from bocu.sweep.evaluation.claims.records import record as record_of
 from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, record_in
 from bocu.sweep.evaluation.claims.verdicts import verdicts
@@ -81,6 +82,24 @@ class StandingCubes:
             if shown:
                 same = ", ".join(dict.fromkeys(shown))
                 yield f"`{experiment}` ({', '.join(sorted(problems))}): {same}{self._settings(experiment)}"
+
+    def frozen(self, records: Sequence[Fields]) -> Iterator[str]:
+        """Say, a line an experiment with published results, whether what is asked is what was asked of them then."""
+        asked: dict[str, list[Fields]] = {}
+        for record in records:
+            asked.setdefault(record["experiment"], []).append(record)
+        for experiment, own in asked.items():
+            reduced = self._reduced_results(experiment)
+            if reduced is None:
+                continue
+            if reduced.checks is None:
+                yield f"What was asked of `{experiment}` when it was reduced was not recorded."
+                continue
+            then = reduced.checks
+            now = checks_of(own)
+            changed = [name for name, check in now.items() if then.get(name) != check]
+            told = f"asked or changed since: {', '.join(changed)}" if changed else "as it was when they were reduced"
+            yield f"What is asked of `{experiment}` is {told}."
 
     def _reduced_results(self, experiment: str) -> Reduced | None:
         file = self.folder if self.folder.is_file() else self.folder / f"{experiment}.nc"
@@ -151,28 +170,48 @@ def published_of(file: Path, experiments: Iterable[str]) -> str:
     return ""
 
 
-def section(records: Sequence[Fields], scales: Sequence[str], command: str) -> str:
-    """Return the section: at which scale, how many of each verdict, and the table."""
+def section(records: Sequence[Fields], cubes: StandingCubes, command: str) -> str:
+    """Return the section: how many of each verdict, a line a claim, and folded at which scale and all numbers."""
+    scales, frozen = list(cubes.scales(records)), list(cubes.frozen(records))
     lines = [
         f"Made by `{command}`: {tally([record['verdict'] for record in records])}.",
         "",
-        *([f"Judged by {'; '.join(scales)}."] if scales else ["No cube of these experiments stood."]),
+        *markdown_row_of(("Claim", "Verdict", "Number")),
+        *(markdown_row((one["statement"], f"**{one['verdict']}**", _number(one))) for one in records),
+        "",
+        "<details><summary>Where, by which numbers, seeds and p, and why</summary>",
+        "",
+        " ".join([f"Judged by {'; '.join(scales)}." if scales else "No cube of these experiments stood.", *frozen]),
         "",
         CAPTION,
         "",
         *markdown_table(records),
+        "",
+        "</details>",
     ]
     return "\n".join(lines) + "\n"
 
 
 def markdown_table(records: Sequence[Fields]) -> Iterator[str]:
     """Return the lines of the table of claims."""
-    yield f"| {' | '.join(HEADER)} |"
-    yield "|---" * len(HEADER) + "|"
+    yield from markdown_row_of(HEADER)
     for record in records:
         cells = list(row(record))
         cells[2] = cells[2].replace(record["verdict"], f"**{record['verdict']}**", 1)
         yield markdown_row(cells)
+
+
+def markdown_row_of(heads: Sequence[str]) -> tuple[str, str]:
+    """Return the two lines that a table begins with."""
+    return markdown_row(heads), "|---" * len(heads) + "|"
+
+
+def _number(record: Fields) -> str:
+    """Return one number of a claim: with its interval, or how many of many comparisons are for it."""
+    found = numbers(record)
+    if not found or len(found) < len(record["comparisons"]):
+        return found[0] if found else NOTHING
+    return found[0].rpartition(": ")[2] + (f", and {len(found) - 1} more" if len(found) > 1 else "")
 
 
 def markdown_row(cells: Sequence[str]) -> str:

@@ -47,6 +47,11 @@ def write_verdicts(
     write_json(output, {"claims": records, **({} if lineage is None else {LINEAGE: asdict(lineage)})})
 
 
+def checks_of(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what claims ask, by file and identifier, of records of claims."""
+    return {f"{one['file']}: {one['id']}": str(one["check"]) for one in records}
+
+
 def read_verdicts(path: str | Path) -> list[dict[str, Any]]:
     """Return the records of `write_verdicts`.
 

@@ -23,6 +23,7 @@ from bocu.core.io.provenance import collected, refuse_other_schema
 from bocu.core.plain import Plain
 from bocu.sweep.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Known, Place
+from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
 from bocu.sweep.evaluation.opening import CUBE_DIMENSIONS
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.sweep.experiment.record import settings_of, trial_of
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 REDUCED = "reduced_version"
 """Attribute of files of reduced results."""
 VERSION = 1
+CHECKS = "checks"
+"""Attribute that says what claims asked when results were reduced."""
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
 """Shares of the rounds up to which regret is kept."""
 _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
@@ -56,12 +59,14 @@ class Reduced:
         settings: those of the command line that say at which scale it was run.
         trial: how much less that is than the experiment's file asks for; empty: no less.
         problems: label -> numbers.
+        checks: what claims asked of these results when they were reduced, by file and identifier; None: nobody knows.
     """
 
     experiment: str
     settings: Plain
     trial: str
     problems: Mapping[str, Numbers]
+    checks: Mapping[str, str] | None = None
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
@@ -81,7 +86,10 @@ def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
         with open_netcdf(file, decode_times=False) as cube, reading(file):
             refuse_other_schema(file, cube.attrs)
             reduction.add(cube)
-    write_netcdf(reduction.dataset(described), output)
+    data, judged = reduction.dataset(described), folder / "claims/verdicts.json"
+    if judged.is_file():
+        data.attrs[CHECKS] = canonical_json(checks_of(read_verdicts(judged)))
+    write_netcdf(data, output)
 
 
 def cubes_in(folder: Path) -> list[Path]:
@@ -112,7 +120,8 @@ def read_reduced(path: Path) -> Reduced:
         table = _Table(data)
         problems = {label: ReducedNumbers(label, json.loads(text), table) for label, text in table.about.items()}
         trial = str(data.attrs.get("trial", ""))
-        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems)
+        checks = json.loads(data.attrs[CHECKS]) if CHECKS in data.attrs else None
+        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems, checks)
 
 
 def is_reduced(data: "xr.Dataset") -> bool:
