@@ -10,7 +10,7 @@ Its place is the folder of the clone.
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from bocu.core.written import NOTHING
 from bocu.pages.figures.base import Drawing
 from bocu.pages.figures.finish import finish
 from bocu.pages.figures.who_wins import drawn, told
-from bocu.pages.report.claims import HEADER, why
+from bocu.pages.report.claims import HEADER, tally, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.pages.report.claims_page import END as CLAIMS_END
@@ -36,6 +36,7 @@ from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import config_of
 
+OVERVIEW = "<!-- papers: begin -->", "<!-- papers: end -->"
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")
 NUMBERS = {
@@ -140,18 +141,34 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def overview_of_papers(docs: Path, wins: Mapping[str, str]) -> str:
+    """Return a table of all papers: who wins, and how many claims have which outcome, from the sections of their pages.
+
+    Args:
+        docs: the folder of the pages.
+        wins: who wins, in a sentence, by experiment.
+    """
+    lines = ["| results | who wins | claims of the paper |", "|---|---|---|"]
+    for paper, sentence in wins.items():
+        claims = [claim for claim in _claims((docs / f"{paper}.md").read_text(encoding="utf-8")) if claim[1] != OURS]
+        counts = tally([claim[2].split("**")[1] for claim in claims])
+        lines.append(markdown_row([f"[{paper}]({paper}.md)", sentence, f"{len(claims)}: {counts}"]))
+    return "\n".join([*lines, "", "Made by `python docs/make_published.py` from `docs/results/`."]) + "\n"
+
+
 def marks_of_winners(experiment: str) -> tuple[str, str]:
     """Return the lines of a page between which stands who wins in an experiment."""
     return f"<!-- who wins in {experiment}: begin -->", f"<!-- who wins in {experiment}: end -->"
 
 
-def winners(experiment: str, root: Path = Path()) -> tuple[str, Drawing]:
-    """Return who wins in an experiment as published, in a sentence with its picture, and the picture."""
+def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
+    """Return who wins in an experiment as published, in a sentence, with how to read the picture, and the picture."""
     published, _ = published_of(experiment, root)
     found = published.comparisons()
     with style.applied():
         drawing = drawn(found)
-    return f"![{drawing.alternative}](who-wins-{experiment}.png)\n\n{told(found)} {HOW_TO_READ}\n", drawing
+    sentence = told(found)
+    return sentence, f"![{drawing.alternative}](who-wins-{experiment}.png)\n\n{sentence} {HOW_TO_READ}\n", drawing
 
 
 def _write_picture(drawing: Drawing, file: Path) -> None:
@@ -206,8 +223,9 @@ def main() -> None:
         reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
+    wins = {}
     for experiment in PAPERS:
-        section, drawing = winners(experiment)
+        wins[experiment], section, drawing = winners(experiment)
         write_section(page_of(experiment), section, marks_of_winners(experiment))
         _write_picture(drawing, Path(f"docs/who-wins-{experiment}.png"))
     for experiment in NUMBERS:
@@ -216,6 +234,7 @@ def main() -> None:
         write_section(page_of(experiment), side_by_side(experiment), marks_of_verdicts(experiment))
     for experiment in SEEN:
         write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))
+    write_section(Path("docs/results.md"), overview_of_papers(Path("docs"), wins), OVERVIEW)
     page = Path("docs/claims.md")
     written = BLOCK.sub(lambda _: totals(Path("docs")), page.read_text(encoding="utf-8"))
     write_text(page, written)

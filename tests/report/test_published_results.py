@@ -76,6 +76,22 @@ def test_sections_of_pages_are_made_of_the_published_results(root, experiments, 
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker[section](experiment, root)
 
 
+def test_who_wins_stands_on_each_paper_and_over_all(root):
+    """After a change of results, figures or statistics: `python docs/make_published.py`."""
+    maker = runpy.run_path(str(root / "docs/make_published.py"))
+    wins = {}
+    for paper in PAPERS:
+        wins[paper], section, _ = maker["winners"](paper, root)
+        above, below = maker["marks_of_winners"](paper)
+        page = (root / f"docs/{paper}.md").read_text(encoding="utf-8")
+        assert page[page.index(above) + len(above) + 1 : page.index(below)] == section, paper
+        assert (root / f"docs/who-wins-{paper}.png").is_file()
+    above, below = maker["OVERVIEW"]
+    page = (root / "docs/results.md").read_text(encoding="utf-8")
+    told = maker["overview_of_papers"](root / "docs", wins)
+    assert page[page.index(above) + len(above) + 1 : page.index(below)] == told
+
+
 def tally(root, experiment, label):
     """Say how many points of a shipped map have each outcome."""
     file = root / f"config/experiments/{experiment}.yaml"
