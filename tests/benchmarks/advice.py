@@ -7,8 +7,8 @@ the worst expectation of the true payoff at the suggested decision, over the sam
 less. *Short* is how much less than that truth it promises, in shares of the truth.
 """
 
+import argparse
 import itertools
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -150,4 +150,9 @@ def tell_kept(minutes: float, first: int) -> None:
 
 
 if __name__ == "__main__":
-    {"kept": tell_kept}[sys.argv[1]](float(sys.argv[2]), int(sys.argv[3]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["kept"])
+    parser.add_argument("minutes", type=float)
+    parser.add_argument("first", type=int, help="seed of the first log")
+    asked = parser.parse_args()
+    tell_kept(asked.minutes, asked.first)

@@ -191,7 +191,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "sweep/evaluation/cubes.py",
         "CHECKPOINTS = (0.1,",
         "CHECKPOINTS = (0.2,",
-        ["cube *", "summary"],
+        ["cube *", "summary", "figure *", "report"],  # of a cube, too, a figure takes what its digest holds
     ),
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "another figure": (

@@ -31,7 +31,8 @@ def submit(sweep, target, *options, output="slurm.txt"):
 
 def children_at_work(sweep):
     """Return the warm children that hold a block: they alone heed SIGTERM, which the process they come from ignores."""
-    warm = [process for process, words in sweep.processes() if b"plugin_warm/zygote.py" in words]
+    name = b"plugin_warm/zygote.py"
+    warm = [process for process, words in sweep.processes() if any(word.endswith(name) for word in words)]
     return [process for process in warm if catches(process, signal.SIGTERM)]
 
 
@@ -80,4 +81,6 @@ def test_the_profile_repeats_the_default_one():
     default = yaml.safe_load((ROOT / "profiles/default/config.yaml").read_text())
     here = yaml.safe_load((PROFILE / "config.yaml").read_text())
     assert set(here.pop("__definitions__")) >= set(default.pop("__definitions__"))
+    warm = '?if find_spec("snakemake_executor_plugin_warm")'  # here the executor is part of the profile
+    assert here[warm].pop("executor") == "warm"
     assert {key: here.get(key) for key in default} == default
