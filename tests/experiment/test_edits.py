@@ -191,7 +191,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "sweep/evaluation/cubes.py",
         "CHECKPOINTS = (0.1,",
         "CHECKPOINTS = (0.2,",
-        ["cube *", "summary", "figure *", "report"],  # of a cube, too, a figure takes what its digest holds
+        # Of a cube, too, a figure takes what its digest holds.
+        ["cube *", "summary", "figure */regret", "figure */chosen-priors", "figure all/*", "report"],
     ),
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "another figure": (
