@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import sqrtm
 
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.learners.surrogates.roots import SMALLEST, SpectralRoot, symmetric_root
-from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.learners.surrogates.roots import SMALLEST, SpectralRoot
 
 LINE = np.linspace(0.0, 1.0, 60)[:, None]
 GRAMS = {
@@ -46,21 +44,3 @@ def test_rounding_of_a_matrix_moves_a_draw_by_little(gram):
         draws.append(root.times(normal[: root.rank]))
     for draw in draws[1:]:
         np.testing.assert_allclose(draw, draws[0], atol=1e-5)
-
-
-def test_the_symmetric_root_is_the_matrix_s():
-    turned = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
-    matrix = (turned * [1.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.01, 1e-5]) @ turned.T
-    np.testing.assert_allclose(symmetric_root(matrix), sqrtm(matrix), atol=1e-9)
-
-
-def test_rounding_of_a_prior_moves_a_draw_of_its_posterior_by_little():
-    def draw(covariance):
-        posteriors = TimeVaryingPosteriors([TimeVaryingPrior("p", np.zeros(60), covariance, 0.1)], 0.1)
-        for arm, t in ((3, 1), (40, 2), (41, 5)):
-            posteriors.observe(arm, t, 0.5)
-        return posteriors.draw([0], 6, np.random.default_rng(1))
-
-    gram = GRAMS["smooth, singular to rounding"]
-    for seed in range(5):
-        np.testing.assert_allclose(draw(rounded(gram, seed)), draw(gram), atol=1e-5)

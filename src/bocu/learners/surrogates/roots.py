@@ -58,13 +58,6 @@ class SpectralRoot(Root):
         return self.matrix @ right
 
 
-def symmetric_root(matrix: np.ndarray) -> np.ndarray:
-    """Return the symmetric root of a matrix, shape (n, n): the same whatever eigenvectors of equal eigenvalues are."""
-    values, vectors = np.linalg.eigh(matrix)
-    root: np.ndarray = (vectors * np.sqrt(np.where(values > SMALLEST * values[-1], values, 0.0))) @ vectors.T
-    return root
-
-
 class AxisRoot(Root):
     """Root for a kernel that is a product over dimensions: the Kronecker product of the roots of the axes.
 
