@@ -13,7 +13,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
@@ -40,12 +40,6 @@ def remember(identity: str, place: str) -> None:
     known = places()
     if known.get(identity) != place:
         os.environ[VARIABLE] = json.dumps({**known, identity: place}, sort_keys=True)
-
-
-def remember_all(known: Mapping[str, str]) -> None:
-    """Note several."""
-    for identity, place in known.items():
-        remember(identity, place)
 
 
 @contextlib.contextmanager

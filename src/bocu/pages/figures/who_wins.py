@@ -148,7 +148,6 @@ def drawn(found: Sequence[Compared], data_label: str = "") -> Drawing:
 
 
 def _described(shown: Sequence[Compared], found: Sequence[Compared], picture: "Picture", data_label: str) -> Drawing:
-
     import pandas as pd
 
     rows = [row for each in shown for row in _rows(each)]
@@ -182,7 +181,7 @@ def compared(
 
     Args:
         words: what the problem is called, titles of objectives and of metrics.
-        tables: by pursued objective and metric.
+        tables: those that a page shows, by pursued objective and metric.
         shared: `Compared`'s problem, titles, looks and data label.
     """
     called, objectives, metrics = words
@@ -286,7 +285,7 @@ def _rows(each: Compared) -> list[dict[str, object]]:
 
 
 def _ends(each: Compared, label: str) -> tuple[float, float]:
-    """Return the ends of the interval of a method relative to the least; its own mean for the least."""
+    """Return the ends of the interval of a method relative to the least; of the least itself both are 1."""
     least = each.table.competing[0]
     if label == least:
         return 1.0, 1.0
