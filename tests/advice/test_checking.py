@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from bocu.advice.checking import as_csv, check_log
+from bocu.advice.checking import check_log, csv_of_log
 from bocu.advice.logs import read_log_table
 from bocu.commands.main import app
 
@@ -95,7 +95,7 @@ def test_names_to_choose_from_stay_and_missing_values_are_empty():
     table = read_log_table({"shelf": ["low", "high", "low"], "x": [1.5, None, 2.5]}, "log")
     faults, mended = check_log(table, ["shelf"])
     assert faults == []
-    assert as_csv(mended) == "shelf,x\nlow,1.5\nhigh,\nlow,2.5\n"
+    assert csv_of_log(mended) == "shelf,x\nlow,1.5\nhigh,\nlow,2.5\n"
 
 
 def test_two_forms_of_dates_are_called_mixed(messy):
