@@ -7,7 +7,7 @@ import pytest
 from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
 from bocu.core.rounds import Description, Round
-from bocu.learners.algorithms.quadrature import DRBQO
+from bocu.learners.algorithms.thompson import DRBQO
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.robust.ambiguity import ModifiedChiSquared
 from bocu.robust.objectives.functions import UncertaintyObjective

@@ -22,7 +22,7 @@ from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Description, Outline
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 
