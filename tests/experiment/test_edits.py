@@ -38,14 +38,14 @@ NOTHING: list[str] = []
 EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # What no number depends on
     "the description of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         "probability with which the confidence statements may fail",
         "chance that the confidence statements fail",
         NOTHING,
     ),
     "a docstring": ("sweep/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
     "a docstring of a module": ("sweep/runs/protocol.py", '"""', '"""Once more: ', NOTHING),
-    "a comment": ("learners/surrogates/constants.py", "# rows; storage doubles when full", "# rows", NOTHING),
+    "a comment": ("learners/surrogates/cholesky.py", "# rows; storage doubles when full", "# rows", NOTHING),
     "layout": (
         "learners/algorithms/simple.py",
         "            self._best_value, self._best = total, decision",
@@ -92,8 +92,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "planning": ("sweep/experiment/planning.py", "an empty branch", "a branch of nothing", NOTHING),
     "a set that is not pursued": (
         "learners/algorithms/confidence.py",
-        "return UncertaintyObjective.ro()",
         "return UncertaintyObjective.so()",
+        "return UncertaintyObjective.ro()",
         NOTHING,
     ),
     # Runs
@@ -122,7 +122,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run */any/random"],
     ),
     "the default of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         'Field(0.1, description="probability',
         'Field(0.2, description="probability',
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
