@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims import (
 from bocu.sweep.evaluation.claims.expressions import thresholds
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.verdicts import NOT_COMPARABLE, STAND_IN
-from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED
+from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED
 
 ROUNDS = 20
 LATE = np.arange(11, 21)

@@ -6,7 +6,7 @@ import re
 import pytest
 from benchmarks import stages as benchmark
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes, taken
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes, taken
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\n"
 

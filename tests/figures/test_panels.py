@@ -8,7 +8,7 @@ from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain
 from bocu.core import style
 from bocu.learners.algorithms.thompson import ThompsonSampling
 from bocu.pages.figures.panels import POINTS, Panels, PanelsParameters
-from bocu.sweep.runs.status import MISSING
+from bocu.sweep.runs.records import MISSING
 
 
 @pytest.fixture
