@@ -59,13 +59,6 @@ def test_a_recorded_run_tells_what_was_known(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", list(SMALL))
-def test_recommending_changes_nothing(name):
-    looked, left_alone = after_design(name), after_design(name)
-    looked.algorithm.recommend()
-    assert numbers(finished(looked)) == numbers(finished(left_alone))
-
-
-@pytest.mark.parametrize("name", list(SMALL))
 def test_decisions_stay_in_the_box_and_fits_are_reported(name):
     run = finished(seed_run(specification(name)))
     decisions = run.record.arrays["decision"]
