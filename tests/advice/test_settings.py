@@ -88,19 +88,15 @@ def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
 
 BAD = {
     "misspelt": ("low: 10", "lo: 10", "decisions.order.lo: unknown key; did you mean 'low'?"),
-    "swapped": ("low: 10", "low: 100", "decisions.order: "),
     "broken-whole": ("low: 10", "low: 10.5", "bounds of whole numbers are whole"),
-    "one-level": ("[low, high]}", "[low]}", "decisions.shelf.levels: "),
     "text": ("high: 90", "high: many", "decisions.order.high: found 'many'"),
     "unknown": ("names: hamming", "nams: hamming", "nams: unknown key; did you mean 'names'?"),
     "choice": ("names: hamming", "names: haming", "did you mean 'hamming'?"),
     "radius": ("radius: 0.2", "radius: -1", "set.radius: "),
     "goal": ("profit: {unit: €}", "profit: {goal: most}", "outcome.profit.goal: found 'most'"),
     "set": ("name: tv", "name: tvv", "--set: "),
-    "column": ("rain: {unit: mm}", "wind: {unit: mm}", "no column 'wind' (context)"),
     "constraint": ("order + 20", "ordr + 20", "not understood at 'ordr"),
     "no-outcome": ("outcome:\n  profit: {unit: €}", "explore: false", "--outcome: found none, and "),
-    "twice": ("names: hamming", "names: hamming\nnames: hamming", "names"),
     "no-mapping": (SHOP, "- order\n", "a mapping of keys to values is wanted; allowed: decisions"),
     "forecast": ("tomorrow.csv", "yesterday.csv", "yesterday.csv: No such file"),
 }
@@ -128,12 +124,6 @@ def test_several_outcomes_have_goals_and_weights():
     assert found["outcome"] == ["profit", "waste:min"]
     assert found["weights"] == {"profit": 1.0, "waste": 20.0}
     assert found["contexts"] == ["rain"]
-
-
-def test_what_has_no_settings_of_its_own_is_named_alone():
-    found = Settings.model_validate({"outcome": "profit", "contexts": ["rain", "wind"], "set": "kl"}).arguments(None)
-    assert (found["outcome"], found["contexts"], found["set"]) == (["profit"], ["rain", "wind"], "kl")
-    assert Settings.model_validate({"outcome": "profit", "contexts": "rain"}).arguments(None)["contexts"] == ["rain"]
 
 
 def test_the_schema_takes_what_the_model_takes(root):
