@@ -1,11 +1,13 @@
 """The settings file: what it states is asked, what is wrong in it is one line, and units are told."""
 
+import inspect
 import json
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 import yaml
 from typer.testing import CliRunner
 
@@ -14,6 +16,7 @@ from bocu.advice.choices import OneOfNames, Range
 from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
 from bocu.commands.schema import settings_schema, settings_tables
+from bocu.core.parameters import validate
 
 SHOP = """
 decisions:
@@ -116,6 +119,26 @@ def test_a_settings_file_states_what_python_takes(shop):
     assert found["decisions"].parts == (Range("order", 10.0, 90.0, True), OneOfNames("shelf", ("low", "high")))
     assert found["forecast"] == shop / "settings/tomorrow.csv"
     assert bocu.suggest("log.csv", **found).units["order"] == "papers"
+
+
+def test_short_forms_state_what_full_ones_do():
+    full = Settings(contexts={"rain": {}}, outcome={"profit": {}}, set={"name": "kl"})
+    assert Settings(contexts=["rain"], outcome="profit", set="kl") == full
+    assert Settings(contexts="rain", outcome="profit", set="kl") == full
+    for contexts in (["rain", 1], [{"rain": {}}], 1):
+        with pytest.raises(bocu.BocuError, match="contexts"):
+            validate(Settings, {"contexts": contexts}, "shop.yaml")
+
+
+def test_python_the_command_line_and_a_file_mean_the_same_where_nothing_is_stated():
+    suggest = typer.main.get_command(app).get_command(None, "suggest")
+    options = {option.name: option.default for option in suggest.params}
+    python = {name: given.default for name, given in inspect.signature(bocu.suggest).parameters.items()}
+    python = {name: default for name, default in python.items() if isinstance(default, (bool, float, str))}
+    assert python.keys() == {"alpha", "explore", "minimise", "missing", "names", "objective", "set"}
+    assert {name: options[name] for name in python} == python
+    stated = Settings().model_dump() | {"set": Settings().set.name, "minimise": False}
+    assert {name: stated[name] for name in python} == python
 
 
 def test_several_outcomes_have_goals_and_weights():

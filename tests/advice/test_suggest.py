@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bocu
+from bocu.advice.choices import SOBOL_POINTS, Decisions, OneOfNames, Range
 from bocu.commands.main import app
 
 ROWS = 40
@@ -31,6 +32,24 @@ def true_best(worst: np.ndarray) -> float:
     demand = 70.0 - 4.0 * np.array(FORECAST["rain"])
     values = [worst @ (3.0 * np.minimum(order, demand) - order) for order in demand]
     return float(demand[int(np.argmax(values))])
+
+
+def test_decisions_that_no_grid_holds_are_covered_evenly_from_bound_to_bound():
+    parts = [Range(f"whole{i}", -2.0, 2.0, whole=True) for i in range(6)]
+    parts += [Range(f"part{i}", 5.0, 7.0) for i in range(4)] + [
+        OneOfNames(f"name{i}", ("a", "b", "c")) for i in range(4)
+    ]
+    found = Decisions(tuple(parts)).candidates()
+    assert len(found) == SOBOL_POINTS
+    for column, part in zip(found.T, parts, strict=True):
+        if isinstance(part, Range) and not part.whole:
+            assert part.low <= column.min() < part.low + 0.01
+            assert part.high - 0.01 < column.max() <= part.high
+            column = np.floor(2.0 * (column - part.low))
+        values, counts = np.unique(column, return_counts=True)
+        expected = part.grid(0) if not isinstance(part, Range) or part.whole else np.arange(4.0)
+        np.testing.assert_array_equal(values[: len(expected)], expected)
+        np.testing.assert_allclose(counts[: len(expected)] / len(found), 1.0 / len(expected), rtol=0.05)
 
 
 def test_the_expectation_alone_finds_the_order_that_is_best_in_truth():
