@@ -27,8 +27,6 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError, line_in, shown
 from bocu.core.loading import import_place, is_file, places, refuse_outside, remember
 from bocu.core.parameters import nearest
-from bocu.sweep.experiment.plugins import refuse_breach
-from bocu.core.loading import import_place, is_file, places, refuse_outside, remember
 from bocu.core.rounds import EVERY
 
 if TYPE_CHECKING:

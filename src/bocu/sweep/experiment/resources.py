@@ -32,7 +32,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import Size, Work
-from bocu.core.about import Size, Work
 from bocu.core.parameters import sections
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.cells import REFINEMENT, points_of
