@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from continuous_games import after_design, announced
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.confidence_density import UCBDensity

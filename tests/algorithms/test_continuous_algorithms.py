@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from continuous_games import after_design, announced, specification
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.density import DRBOKDE, SBOKDE

@@ -4,9 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.learners.algorithms.quadrature import DRBQO
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.robust.ambiguity import ModifiedChiSquared

@@ -4,11 +4,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import validate
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.learners.algorithms.confidence import UCBSO
 from bocu.learners.algorithms.multi_objective import MOBOParameters
 from bocu.learners.algorithms.theorems import DrmoboWidth, HuangWidth, Knowledge, TayWidth, width

@@ -9,8 +9,8 @@ from experiments import run_all, scoring
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading
-from bocu.core.protocols import CONTINUOUS, GRID
 from bocu.core.randomness import Streams
+from bocu.core.rounds import CONTINUOUS, GRID
 from bocu.problems.functions import function_named
 from bocu.problems.optima import expected_payoff
 from bocu.robust.ambiguity import TotalVariation, worst_case

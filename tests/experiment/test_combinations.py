@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from bocu.commands.combinations import as_json, as_tables
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 from bocu.sweep.experiment.combinations import KINDS, combinations
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import registered

@@ -12,7 +12,7 @@ import own_package
 import pytest
 import yaml
 
-from bocu.core import places
+from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.core.loading import load, refuse_unknown_classes
 from bocu.sweep.experiment import registry
@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch, root):
     """The folder of an experiment of somebody's, with a home of its own, seen from the clone."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     mine = tmp_path / "mine"
     mine.mkdir()
     shutil.copyfile(OWN, mine / "own.py")
@@ -412,7 +412,7 @@ def test_a_recorded_specification_loads_what_the_experiment_names_and_nothing_el
     specification = planned(folder).branches["seesaw", "any", "my-greedy"].specification
     refuse_unknown_classes(specification, "a file")
     assert load(specification["algorithm"]["class"]).__name__ == "MyGreedy"
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     with pytest.raises(BocuError, match=r"a file: .* which the experiment at hand does not name; refused"):
         refuse_unknown_classes(specification, "a file")
     trap = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from experiments import ALGORITHMS, tiny
 
-from bocu.core.costs import Size, Work
+from bocu.core.about import Size, Work
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.prior_confidence import ConfidenceParameters
 from bocu.learners.algorithms.time_varying import PEGPUCB

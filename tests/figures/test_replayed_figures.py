@@ -199,7 +199,7 @@ def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):
-    from bocu.core.domains import FiniteDomain
+    from bocu.core.rounds import FiniteDomain
 
     assert arm_axis(FiniteDomain(np.linspace(0, 1, 5)[:, None], ("position",), ("1",))).continuous
     sensors = arm_axis(FiniteDomain(np.array([[3.0], [7.0], [12.0]]), ("sensor",), ("1",)))

@@ -17,8 +17,8 @@ from played import finished, numbers
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import canonical_json, read_netcdf
+from bocu.core.loading import import_place
 from bocu.core.parameters import Reading, validate
-from bocu.core.places import import_place
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
 from bocu.learners.algorithms.botorch_model import arguments_of
 from bocu.learners.algorithms.signatures import arguments_written

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from bocu.commands.main import COMMANDS
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 
 # What pages, tables of commands and logs say without explaining it each time.
 WORDS = (

@@ -10,7 +10,7 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.core.io.manifest import SUFFIX, edit_of
+from bocu.core.io.hashes import SUFFIX, edit_of
 from bocu.sweep.opening import open_plan
 from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.staleness import Staleness

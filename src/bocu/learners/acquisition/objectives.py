@@ -7,8 +7,7 @@ from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import ExpectedValue, WorstCaseValue
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.derivatives import In, in_blocks
-from bocu.robust.objectives.functions import SetObjective, Slice, UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3

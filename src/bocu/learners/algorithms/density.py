@@ -8,9 +8,8 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, NotNegative
-from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
-from bocu.core.rounds import Round
+from bocu.core.rounds import CONTINUOUS, Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import ExpectedValue, SampledTotalVariation
 from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters

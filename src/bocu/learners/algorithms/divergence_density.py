@@ -14,8 +14,7 @@ import numpy as np
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Round
+from bocu.core.rounds import CONTINUOUS, Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
 from bocu.learners.algorithms.confidence_density import UCBDensity, UCBDensityParameters

@@ -11,12 +11,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, nearest
-from bocu.core.protocols import TIME_VARYING
-from bocu.core.rounds import Decision, Outline
+from bocu.core.rounds import TIME_VARYING, Decision, Outline
 from bocu.learners.algorithms.beliefs import Offers
 from bocu.learners.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters
 from bocu.learners.algorithms.unknown_prior import UnknownPriorAlgorithm

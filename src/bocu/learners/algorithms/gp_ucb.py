@@ -7,8 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About, Look
-from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Round
+from bocu.core.rounds import CONTINUOUS, Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import ExpectedValue
 from bocu.learners.algorithms.botorch_model import BotorchDecisionModelParameters

@@ -7,8 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About, Look
-from bocu.core.protocols import GRID
-from bocu.core.rounds import Round
+from bocu.core.rounds import GRID, Round
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.robust.ambiguity.parameters import StatedSet, by_default
 from bocu.robust.contexts.estimates import around_mean

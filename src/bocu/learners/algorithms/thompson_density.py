@@ -13,8 +13,7 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Round
+from bocu.core.rounds import CONTINUOUS, Round
 from bocu.learners.acquisition.base import Functional, Surface
 from bocu.learners.acquisition.objectives import ObjectiveValue
 from bocu.learners.algorithms.botorch_model import names_factory

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.core.plain import State

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
-from bocu.core.protocols import TIME_VARYING
-from bocu.core.rounds import Outline
+from bocu.core.rounds import TIME_VARYING, BoxDomain, Outline
 from bocu.sweep.experiment.branches import Component
 from bocu.sweep.experiment.configuration import Experiment, FigureEntry
 from bocu.sweep.experiment.entries import Entries, components_chosen

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading, sections
-from bocu.core.protocols import CONTINUOUS, TIME_VARYING
+from bocu.core.rounds import CONTINUOUS, TIME_VARYING
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.cells import points_of
 from bocu.sweep.experiment.branches import Component

@@ -56,7 +56,7 @@ def scoring_told(plan: "Plan", cores: int) -> list[str]:
     if not searches:
         return []
     scores = [scoring_seconds(plan, branch) for branch in plan.branches.values()]
-    from bocu.core.io.tables import duration
+    from bocu.core.written import duration
 
     jobs = len(searches) + sum(seconds > 0.0 for seconds in scores)
     total = sum(searches) + sum(scores)

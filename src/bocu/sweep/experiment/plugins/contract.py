@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import About
 from bocu.core.errors import BocuError, shown
+from bocu.core.loading import import_place
 from bocu.core.parameters import nearest
-from bocu.core.places import import_place
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 
 if TYPE_CHECKING:
     from bocu.sweep.experiment.registry import RegisteredClass
@@ -23,7 +23,7 @@ HEAVY = ("cvxpy", "jax", "matplotlib", "numba", "pandas", "scipy", "tensorflow",
 """Packages that no module imports at its top whose classes experiments name: each job of a sweep plans anew."""
 
 _IMPORT = """import sys
-from bocu.core.places import import_place
+from bocu.core.loading import import_place
 import_place(sys.argv[1])
 print("", *{*sys.argv[2:]} & {*sys.modules})"""
 

@@ -2,7 +2,7 @@
 
 An entry point of a group such as `algorithms` is named in experiment files, and in specifications, as what is
 registered here. What is named by where it stands is called by its name and the hash of its definitions in
-specifications, so that moving it reruns nothing; `bocu.core.places` knows in every process where that is, of what the
+specifications, so that moving it reruns nothing; `bocu.core.loading` knows in every process where that is, of what the
 experiment at hand names and of nothing else.
 """
 
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError, line_in, shown
+from bocu.core.loading import import_place, is_file, places, refuse_outside, remember
 from bocu.core.parameters import nearest
-from bocu.core.places import import_place, is_file, places, refuse_outside, remember
 from bocu.sweep.experiment.plugins.contract import refuse_breach
 
 if TYPE_CHECKING:
