@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,15 @@ def collected(attributes: Mapping[Any, Any]) -> dict[str, list[str]]:
     """Return the values of `COLLECTED` of a run file or of an aggregate; 'unknown' where none was written."""
     texts = {key: str(attributes.get(key, UNKNOWN)) for key in COLLECTED}
     return {key: json.loads(text) if text.startswith("[") else [text] for key, text in texts.items()}
+
+
+def united(told: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, str]:
+    """Return all values that files tell of `COLLECTED`, each once, as attributes of an aggregate of them."""
+    values: dict[str, set[str]] = {key: set() for key in COLLECTED}
+    for of in told:
+        for key, found in values.items():
+            found.update(of[key])
+    return {key: json.dumps(sorted(found)) for key, found in values.items()}
 
 
 @functools.cache

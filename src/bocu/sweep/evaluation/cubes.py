@@ -14,7 +14,7 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.core.io.files import canonical_json, open_netcdf, reading, write_netcdf
-from bocu.core.io.provenance import COLLECTED, SHARED, collected, refuse_other_schema
+from bocu.core.io.provenance import SHARED, collected, refuse_other_schema, united
 from bocu.sweep.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR, SURROGATE
 from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
@@ -73,7 +73,7 @@ class _Cube:
         self.sources: dict[tuple[int, int], str] = {}
         self.errors: list[float] = []
         self.attributes: dict[str, Any] = {}
-        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        self.collected: list[dict[str, list[str]]] = []
         for branch in description["branches"]:
             self._survey(branch)
         if not self.sources:
@@ -111,8 +111,7 @@ class _Cube:
                 **{key: scores.attrs[key] for key in (*SHARED, SURROGATE) if key in scores.attrs},
                 "specification": canonical_json({"problem": json.loads(scores.attrs["specification"])["problem"]}),
             }
-            for key, values in collected(scores.attrs).items():
-                self.collected[key] |= set(values)
+            self.collected.append(collected(scores.attrs))
 
     def _positions(self, scores: "xr.Dataset", file: str) -> np.ndarray:
         """Where the seeds of a score file stand among those of the plan."""
@@ -183,13 +182,12 @@ class _Cube:
         for key, long_name in ABOUT.items():
             told = [branch["algorithm_about"][key] for branch in algorithms]
             file.coordinate(f"algorithm_{key}", "algorithm", told, {"long_name": long_name, "units": "1"})
-        lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
         named += f" {' '.join(TITLES)} {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         swept = {SWEPT: canonical_json(self.description[SWEPT])} if SWEPT in self.description else {}
-        file.attributes({**self.attributes, **lists, **names_of, **swept, "coordinates": named})
+        file.attributes({**self.attributes, **united(self.collected), **names_of, **swept, "coordinates": named})
 
 
 def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
@@ -206,7 +204,7 @@ def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
     fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
-    data.attrs = {}
+    data.attrs = united(collected(part.attrs) for part in parts)
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     data = data.assign_coords(swept_coordinates(_swept_together(parts), data))
     described = {
@@ -299,7 +297,7 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
             },
             labels,
         )
-        part.attrs = {SWEPT: cube.attrs[SWEPT]} if SWEPT in cube.attrs else {}
+        part.attrs = cube.attrs
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.chunks import ChunkFile, chunk_file
 from bocu.core.io.files import canonical_json
-from bocu.core.io.provenance import COLLECTED, SHARED, collected
+from bocu.core.io.provenance import SHARED, collected, united
 from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
 from bocu.core.rounds import FiniteDomain
@@ -228,7 +228,7 @@ class _Writer:
         self.rows = 0
         self.seeds: list[int] = []
         self.kept = {key: first.attrs[key] for key in SHARED}
-        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        self.collected: list[dict[str, list[str]]] = []
         self.wall_seconds = 0.0
         self.carried = [name for name in first.data_vars if _is_carried(first, str(name))]
         for name in self.carried:
@@ -250,13 +250,11 @@ class _Writer:
         for name, values in scored.items():
             self.file.write(name, (slice(None), rows), values)
         self.rows = rows.stop
-        for key, found in collected(block.attrs).items():
-            self.collected[key] |= set(found)
+        self.collected.append(collected(block.attrs))
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
     def attributes(self) -> dict[str, object]:
-        lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
-        return {**self.kept, **lists, "wall_seconds": self.wall_seconds}
+        return {**self.kept, **united(self.collected), "wall_seconds": self.wall_seconds}
 
 
 def _is_carried(runs: "xr.Dataset", name: str) -> bool:

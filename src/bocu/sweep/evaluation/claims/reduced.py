@@ -7,7 +7,6 @@ rounds, in single precision, and so is every round where claims are judged over 
 
 import functools
 import json
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
-from bocu.core.io.provenance import collected, refuse_other_schema
+from bocu.core.io.provenance import collected, refuse_other_schema, united
 from bocu.core.plain import Plain
 from bocu.sweep.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Known, Place
@@ -228,7 +227,7 @@ class _Reduction:
         self.rows: list[tuple[str, ...]] = []
         self.samples: list[Sample] = []
         self.curves: dict[int, list[Sample]] = {}
-        self.provenance: dict[str, set[str]] = defaultdict(set)
+        self.provenance: list[dict[str, list[str]]] = []
         self.shared: Plain = {}
 
     def add(self, cube: "xr.Dataset") -> None:
@@ -245,8 +244,7 @@ class _Reduction:
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
         self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
-        for key, values in collected(cube.attrs).items():
-            self.provenance[key] |= set(values)
+        self.provenance.append(collected(cube.attrs))
         for word, place in _places(known):
             if self.final and word not in FINAL:
                 continue
@@ -297,7 +295,7 @@ class _Reduction:
             {
                 REDUCED: VERSION,
                 **self.shared,
-                **{key: json.dumps(sorted(values)) for key, values in self.provenance.items()},
+                **united(self.provenance),
                 "title": str(described.get("title", "")),
                 "experiment_sha256": sha256(canonical_json(stated).encode()).hexdigest() if stated else "",
                 "settings": canonical_json(settings_of(described)),
