@@ -17,7 +17,7 @@ from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Situation
 from bocu.problems.base import Realisation
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
-from bocu.sweep.evaluation.scorers import Scorer, build_scorer
+from bocu.sweep.evaluation.metrics import Scorer, build_scorer
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.seed_run import Inputs, build_problem
 

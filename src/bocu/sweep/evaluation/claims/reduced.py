@@ -21,10 +21,11 @@ from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
 from bocu.core.io.provenance import collected, refuse_other_schema
 from bocu.core.plain import Plain
-from bocu.sweep.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
+from bocu.sweep.evaluation.claims.expressions import WORDS
+from bocu.sweep.evaluation.claims.numbers import CubeNumbers, Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Known, Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
-from bocu.sweep.evaluation.opening import CUBE_DIMENSIONS
+from bocu.sweep.evaluation.cubes import CUBE_DIMENSIONS
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.sweep.experiment.record import settings_of, trial_of
 
@@ -133,11 +134,6 @@ def read_reduced(path: Path) -> Reduced:
         return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems, checks)
 
 
-def is_reduced(data: "xr.Dataset") -> bool:
-    """Say whether a file of results holds reduced ones."""
-    return REDUCED in data.attrs
-
-
 def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
     """Return numbers by problem.
 
@@ -151,7 +147,7 @@ def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
     found: dict[str, Numbers] = {}
     for file in cubes_in(path) if path.is_dir() else [path]:
         data = files.enter_context(open_netcdf(file, decode_times=False))
-        if is_reduced(data):
+        if REDUCED in data.attrs:
             return dict(read_reduced(file).problems)
         if missing := [dim for dim in (*CUBE_DIMENSIONS, "iteration") if dim not in data.dims]:
             raise BocuError(f"{file}: no cube of a problem, and no reduced results: no dimension {', '.join(missing)}")
@@ -240,7 +236,7 @@ class _Reduction:
         about = {key: told[key] for key in ("algorithms", "metrics", "rounds", "priors")}
         about |= {"swept": numbers.swept, "finished": numbers.finished, "variables": sorted(numbers.variables)}
         if self.final:
-            dropped = {VARIABLES[word] for word in VARIABLES} - {VARIABLES[word] for word in FINAL}
+            dropped = {word.variable for word in WORDS.values()} - {WORDS[word].variable for word in FINAL}
             about |= {"words": list(FINAL), "variables": sorted(set(numbers.variables) - dropped)}
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
         self.about[known.problem] = canonical_json(about)
@@ -250,7 +246,7 @@ class _Reduction:
         for word, place in _places(known):
             if self.final and word not in FINAL:
                 continue
-            if VARIABLES[word] not in numbers.variables or not (sample := numbers.at(word, place)):
+            if WORDS[word].variable not in numbers.variables or not (sample := numbers.at(word, place)):
                 continue
             if word == "final" and kept:
                 until = [
