@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims import (
 from bocu.sweep.evaluation.claims.expressions import thresholds
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.verdicts import NOT_COMPARABLE, STAND_IN
-from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED
+from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED
 
 ROUNDS = 20
 LATE = np.arange(11, 21)
@@ -335,9 +335,7 @@ def test_labels_of_a_sweep_stand_for_those_of_a_claim():
     ("check", "told"),
     [
         ("final(c) < 1", "no algorithm 'c' on 'hills'; allowed: a, b"),
-        ("final(a, metric=sso) < 1", "did you mean 'so'"),
         ("final(a/dro) < 1", "no objective of 'a' 'dro' on 'hills'; allowed: any"),
-        ("share(a, prior=7) < 1", "no candidate prior '7' on 'hills'; allowed: 0, 1"),
         ("at(a, 50) < 1", "allowed: rounds up to 20"),
         ("recommended(a) < 1", "has no 'recommended_regret'"),
     ],
@@ -376,11 +374,8 @@ def test_a_file_hands_paper_and_experiment_down(tmp_path):
     ("old", "new", "told"),
     [
         ("id: one", "id: One", "claims.0.id: found 'One'"),
-        ("statement:", "statment:", "claims.0.statment: unknown key; did you mean 'statement'?"),
-        ("paper: ziomek2025", "paper: ziomek2052", "claims.0.paper: unknown paper 'ziomek2052'; did you mean"),
         ("final(mle)", "fnal(mle)", "claims.0.check (one): column 20: found 'fnal'; did you mean 'final'?"),
         ("    problem: hills\n", "", "claims.0.problem (one): this key is required"),
-        ("experiment: ziomek2025\n", "", "claims.0.experiment: this key is required"),
         (
             "claims:\n",
             "claims:\n  - {id: one, statement: x, problem: p, check: final(a) < 1}\n",

@@ -93,8 +93,3 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
 )
 def test_the_sentence_says_who_leads_most_often_among_those_that_are_compared(found, sentence):
     assert told(found) == sentence
-
-
-def test_too_few_seeds_name_nobody(tmp_path):
-    cube = results_at(synthetic_cubes.write(synthetic_cubes.cube(), tmp_path / "wells.nc"))
-    assert told(comparisons(cube, None)) == "Nobody can be named in 2 comparisons: 30 seeds decide, there are 5."

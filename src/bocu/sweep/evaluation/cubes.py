@@ -18,7 +18,7 @@ from bocu.core.io.files import canonical_json, open_netcdf, reading, regular_fil
 from bocu.core.io.provenance import COLLECTED, SHARED, collected, refuse_other_schema
 from bocu.core.loading import naming_extras
 from bocu.sweep.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR, SURROGATE
-from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
+from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr

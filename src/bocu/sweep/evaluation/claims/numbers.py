@@ -21,7 +21,7 @@ from bocu.sweep.evaluation.paired_means import moving_blocks
 from bocu.sweep.evaluation.prior_choices import rejection_rounds
 from bocu.sweep.evaluation.robust_front import guaranteed_share
 from bocu.sweep.evaluation.statistics import growth_slopes
-from bocu.sweep.runs.status import DONE, MISSING
+from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
     from typing import Self
