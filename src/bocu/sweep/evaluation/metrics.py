@@ -216,14 +216,10 @@ class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
         return super().best(realisation, situations)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        return payoffs @ self._distribution(situation)
+        return payoffs @ np.asarray(getattr(situation, self.parameters.under))
 
     def same(self, situation: Situation, other: Situation) -> bool:
-        return self._distribution(situation) is self._distribution(other)
-
-    def _distribution(self, situation: Situation) -> np.ndarray:
-        distribution: np.ndarray = getattr(situation, self.parameters.under)
-        return distribution
+        return getattr(situation, self.parameters.under) is getattr(other, self.parameters.under)
 
 
 class BestFixedDecision(ExpectedPayoff):

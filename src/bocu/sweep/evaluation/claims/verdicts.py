@@ -4,9 +4,8 @@ A comparison is taken seed by seed by the bootstrap-t of `paired_means`, turned 
 with Clopper and Pearson's interval for what is 0 or 1. Tests that belong together are one claim with one p value: of
 `all` the largest p value for it and, against it, the least, corrected by Bonferroni; of `any` the other way round; of
 `atleast` in between (Benjamini and Heller 2008). The claims of a family that were run, over as many seeds that they can
-lean to a side, are then corrected by Holm. What
-follows from a claim that holds, holds, and a claim from which one follows that fails, fails: this costs no correction,
-for where the former verdict is right the latter is.
+lean to a side, are then corrected by Holm. What follows from a claim that holds, holds, and a claim from which one
+follows that fails, fails: this costs no correction, for where the former verdict is right the latter is.
 """
 
 import functools
@@ -169,15 +168,12 @@ def verdicts(claims: Sequence[Claim], cube_of: "Callable[[str, str], Source | No
         cube_of: experiment and problem -> its cube, or its numbers; None where there is none.
     """
     with ExitStack() as files:
-        known: dict[tuple[str, str], Numbers] = {}
 
+        @functools.cache
         def numbers_of(experiment: str, problem: str) -> Numbers:
-            if (experiment, problem) not in known:
-                cube = cube_of(experiment, problem)
-                if cube is None:
-                    raise _NoCube(problem, experiment)
-                known[experiment, problem] = as_numbers(cube, files)
-            return known[experiment, problem]
+            if (cube := cube_of(experiment, problem)) is None:
+                raise _NoCube(problem, experiment)
+            return as_numbers(cube, files)
 
         found = []
         for claim in claims:
@@ -242,8 +238,10 @@ def _finder(numbers_of: Callable[[str], Numbers], length: int) -> Callable[..., 
         return functools.partial(finding_of, numbers_of=numbers_of)
 
     def find(leaf: Leaf, turns: int = TURNS) -> Finding:
-        numbers = {problem: numbers_of(problem).by_blocks(length) for problem in problems_of(leaf)}
-        return finding_of(leaf, numbers.__getitem__, turns, numbers[problems_of(leaf)[0]].known.rounds // length)
+        (problem,) = problems_of(leaf)
+        rounds = numbers_of(problem).known.rounds
+        numbers = numbers_of(problem).by_blocks(min(length, rounds))
+        return finding_of(leaf, lambda _: numbers, turns, max(1, rounds // length))
 
     return find
 
