@@ -11,7 +11,7 @@ from experiments import run_all
 from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.problems.distributions import ByLaw
-from bocu.sweep.evaluation.opening import open_cube
+from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.planning import make_plan
 
 OWN = Path(__file__).parents[1] / "own_plugins.py"

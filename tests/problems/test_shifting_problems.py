@@ -17,8 +17,8 @@ from bocu.problems.optima import EXPECTATIONS, optima_along, search
 from bocu.problems.scalarised import ScalarisedNewsvendor
 from bocu.robust.contexts.estimates import draw
 from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.evaluation.discretised import on_cells
-from bocu.sweep.evaluation.opening import open_cube
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.protocol import PROTOCOLS

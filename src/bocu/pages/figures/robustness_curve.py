@@ -22,8 +22,8 @@ from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import SPREAD, SPREADS, Spread, curves_over_seeds, draw_curves
 from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet
-from bocu.sweep.evaluation.law_paths import Family, families_of
-from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.evaluation.cubes import Family, families_of
+from bocu.sweep.evaluation.metrics import build_scorer
 
 if TYPE_CHECKING:
     import pandas as pd

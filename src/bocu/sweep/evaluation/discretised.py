@@ -112,11 +112,8 @@ def on_cells(
     if not is_continuous(realisation):
         return realisation, situations
     discretised = DiscretisedRealisation(realisation, refined)
-    first = [max(situation.t, 1) for situation in situations]
-    return discretised, [
-        replace(situation, reference=discretised.reference(t), truth=discretised.truth(t))
-        for situation, t in zip(situations, first, strict=True)
-    ]
+    laws = [discretised.truth(max(situation.t, 1)) for situation in situations]
+    return discretised, [replace(each, reference=law, truth=law) for each, law in zip(situations, laws, strict=True)]
 
 
 def weights_of(realisation: Realisation, law: LawParameters) -> np.ndarray:

@@ -137,8 +137,3 @@ def _end(stated: object, where: str, reading: Reading) -> Any:
 def several(stated: object) -> bool:
     """Say whether `under` may state more laws than one, so that each gets a label of its own."""
     return isinstance(stated, list) or (isinstance(stated, Mapping) and "name" not in stated and "s" not in stated)
-
-
-def read_point(specification: Mapping[str, object] | None) -> PathPoint | None:
-    """Return the law of a metric's specification; None where it scores under what was met."""
-    return None if specification is None else PathPoint.model_validate(specification)
