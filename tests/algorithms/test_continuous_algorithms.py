@@ -292,7 +292,7 @@ def test_spaces_that_do_not_fit_are_refused():
 
 def test_thompson_sampling_refuses_radii_that_only_a_stated_reference_has():
     parameters = ThompsonDensity.Parameters()
-    from bocu.robust.objectives.stated import DistributionallyRobust
+    from bocu.robust.objectives.functions import DistributionallyRobust
 
     objective = DistributionallyRobust(DistributionallyRobust.Parameters())
     assert "not known" in parameters.unfit("dro", objective.parameters)

@@ -19,8 +19,7 @@ from bocu.robust.ambiguity.approximations import identity_sensitivity, linearise
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
 from bocu.robust.ambiguity.parameters import sets_that
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, Slice, UncertaintyObjective
 
 
 class ApproximationParameters(BoundParameters):

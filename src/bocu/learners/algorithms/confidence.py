@@ -15,8 +15,7 @@ from bocu.core.rounds import GRID, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.robust.ambiguity.parameters import sets_that
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, WithSlope
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, Slice, UncertaintyObjective, WithSlope
 
 
 class UCBSO(UpperConfidenceAlgorithm[BoundParameters]):

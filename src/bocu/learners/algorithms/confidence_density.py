@@ -21,7 +21,7 @@ from bocu.learners.acquisition.objectives import functional
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.continuous_base import ModelParameters
 from bocu.learners.algorithms.sampled_reference import SampledReference, SampledReferenceParameters
-from bocu.robust.objectives.stated import Stochastic
+from bocu.robust.objectives.functions import Stochastic
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior

@@ -19,8 +19,7 @@ from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
 from bocu.learners.algorithms.confidence_density import UCBDensity, UCBDensityParameters
 from bocu.robust.ambiguity.divergences.chi_squared import ChiSquared, ModifiedChiSquared
-from bocu.robust.objectives.functions import Slice
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, Slice
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior

@@ -16,7 +16,7 @@ from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.rounds import Round
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.thompson import ThompsonParameters, ThompsonSampling
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.functions import DistributionallyRobustParameters
 
 
 class DRBQOParameters(ThompsonParameters):

@@ -16,8 +16,12 @@ from bocu.core.rounds import Description, Round, Situation
 from bocu.learners.algorithms.base import Pursued
 from bocu.learners.algorithms.continuous_base import Contextual, ContinuousAlgorithmParameters
 from bocu.robust.contexts.estimates import KernelDensity
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, GeneralParameters, Objective
+from bocu.robust.objectives.functions import (
+    DistributionallyRobustParameters,
+    GeneralParameters,
+    Objective,
+    UncertaintyObjective,
+)
 
 
 class SampledReferenceParameters(ContinuousAlgorithmParameters):
@@ -56,7 +60,7 @@ class SampledReference(Contextual[Sampled]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.stated is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.functions is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(reason)
         self._pursued = objective

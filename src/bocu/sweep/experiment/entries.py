@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, nearest
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective
 from bocu.sweep.experiment.branches import Component, ScoringObjective
 from bocu.sweep.experiment.configuration import Entry, Experiment
 from bocu.sweep.experiment.entry_parameters import read_parameters
