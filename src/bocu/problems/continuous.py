@@ -20,10 +20,18 @@ from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Context, Decision, Description, Outline
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.expected import ExpectedPayoffFunction, Optimum, PayoffFunction
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
-from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
+from bocu.problems.optima import (
+    ExpectedPayoffFunction,
+    Optimum,
+    PayoffFunction,
+    RuleName,
+    expectation_named,
+    expected_payoff,
+    optima_along,
+    optimum_of,
+)
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 from bocu.robust.contexts.laws import JointLaw
 from bocu.robust.contexts.schedules import Schedule

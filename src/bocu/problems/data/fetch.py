@@ -22,7 +22,7 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path
 from bocu.core.io.hashes import sha256
 from bocu.core.io.manifest import digest_file, recorded
-from bocu.problems.data.raw import record_raw
+from bocu.problems.data.prepare import record_raw
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"
