@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.learners.algorithms.beliefs import box_sqrt_beta
 from bocu.learners.algorithms.time_varying import (
     PEGPUCB,

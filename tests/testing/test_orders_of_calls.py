@@ -11,9 +11,9 @@ from ambiguity.cases import make_set
 from test_our_own import FROM_FILES, LAWS, NEEDED, names
 
 import bocu.learners.acquisition
-from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import (
     ExpectedValue,

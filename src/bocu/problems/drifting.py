@@ -14,8 +14,7 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number, Positive
 from bocu.core.randomness import Streams

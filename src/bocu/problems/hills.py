@@ -19,15 +19,12 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain, time_steps
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import Integer, Number, Positive
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import TIME_VARYING, BoxDomain, Context, Decision, Description, FiniteDomain, Outline, time_steps
 from bocu.learners.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
 from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior

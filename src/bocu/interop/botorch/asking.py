@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import naming_extras
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
 from bocu.interop.botorch.over_contexts import Risk, Scoring, announced_weights, over, scoring

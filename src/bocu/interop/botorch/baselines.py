@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTINUOUS, SCALARISED
+from bocu.core.rounds import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import BATCHES, AcquisitionInputs, BotorchAlgorithm, BotorchParameters, RiskParameters
 from bocu.interop.botorch.models import moments
 from bocu.interop.botorch.over_contexts import Scoring, scoring

@@ -26,8 +26,7 @@ from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.derivatives import In, in_blocks
 from bocu.robust.ambiguity.rows import Wanted
-from bocu.robust.objectives.functions import SetObjective, Slice, UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: Samples that are looked at while starts are chosen.
 SCREENING_SAMPLES = 64

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Acquisition
 from bocu.learners.acquisition.multistart import SearchParameters, maximise

@@ -16,8 +16,7 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import GRID
-from bocu.core.rounds import Round
+from bocu.core.rounds import GRID, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.robust.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation

@@ -16,9 +16,8 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, NotNegative
-from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import CONTINUOUS, Description, Round
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import (
     ExpectedValue,

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KernelName
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Description, Domain, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.learners.acquisition.multistart import SearchParameters, maximise

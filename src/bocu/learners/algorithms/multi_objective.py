@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import SCALARISED
-from bocu.core.rounds import Description, Outline, Round
+from bocu.core.rounds import SCALARISED, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import ExpectedValue, functional
@@ -28,8 +25,7 @@ from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.algorithms.base import Pursued
 from bocu.learners.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm
 from bocu.learners.algorithms.theorems import Bound, DrmoboWidth
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior

@@ -25,9 +25,8 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
-from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import scrambled_sobol
-from bocu.core.rounds import Description, Round, Situation
+from bocu.core.rounds import CONTINUOUS, Description, Round, Situation
 from bocu.learners.acquisition.base import Functional, Surface
 from bocu.learners.acquisition.functionals import MeanLessDeviation, MeanLessRange, ObjectiveValue, functional
 from bocu.learners.acquisition.surfaces import SampledSurface

@@ -15,11 +15,9 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.parameters import Integer, Number, Parameters
-from bocu.core.protocols import GRID
-from bocu.core.rounds import Round
+from bocu.core.rounds import GRID, Round
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 from bocu.learners.surrogates.grid import GridPosterior

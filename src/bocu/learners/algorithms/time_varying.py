@@ -14,13 +14,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number, nearest
 from bocu.core.plain import State
-from bocu.core.protocols import TIME_VARYING
-from bocu.core.rounds import Decision, Outline
+from bocu.core.rounds import TIME_VARYING, Decision, Outline
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import Reported
 from bocu.learners.algorithms.beliefs import (

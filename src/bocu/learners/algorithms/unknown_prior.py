@@ -21,12 +21,20 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.protocols import FINITE, TIME_VARYING
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import (
+    FINITE,
+    TIME_VARYING,
+    BoxDomain,
+    Context,
+    Decision,
+    Description,
+    FiniteDomain,
+    Outline,
+    Round,
+)
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, Pursued, Reported
 from bocu.learners.algorithms.beliefs import (

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bocu.core.io.files import atomic_path, canonical_json
-from bocu.core.io.hashes import sha256
+from bocu.core.io.hashes import record_digest, recorded, refuse_edited, sha256
 from bocu.core.io.lineage import lineage_file, lineage_of
-from bocu.core.io.manifest import record_digest, recorded, refuse_edited
 from bocu.core.io.provenance import SIMULATED_LABEL
 from bocu.core.loading import load
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import kernel_named
+from bocu.core.rounds import BoxDomain
 from bocu.learners.surrogates.box_time_varying import BoxPrior, ConstantMean, slope_tail_on_a_line
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.priors.statements import Candidate, StatedPrior

@@ -227,7 +227,7 @@ class RegisteredClass:
         """
         if not self.origin:
             return load(self.target)
-        from bocu.sweep.experiment.plugins.lookup import load_outside
+        from bocu.sweep.experiment.plugins import load_outside
 
         return load_outside(self)
 
@@ -263,15 +263,15 @@ def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> R
     names = REGISTRY.get(kind, {})
     if name in names:
         return RegisteredClass(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
-    from bocu.sweep.experiment.plugins import lookup
+    from bocu.sweep.experiment import plugins
 
     if ":" in name and folder is not None:
-        return lookup.outside(kind, name, folder, where)
-    if lookup.HASHED in name:
-        return lookup.planned(kind, name, where)
-    found = lookup.entry_point(kind, name, where)
+        return plugins.outside(kind, name, folder, where)
+    if plugins.HASHED in name:
+        return plugins.planned(kind, name, where)
+    found = plugins.entry_point(kind, name, where)
     if found is not None:
         return found
-    lookup.refuse_missing(kind, name, where)
-    known = [entry.name for entry in (*registered(kind), *lookup.offered(kind))] if names else []
+    plugins.refuse_missing(kind, name, where)
+    known = [entry.name for entry in (*registered(kind), *plugins.offered(kind))] if names else []
     raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, known)}")
