@@ -140,8 +140,7 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        choices = rounds * size.choices_per_round
-        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
+        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
 
     @abstractmethod
     def ask(self, round: Round) -> Decision:
