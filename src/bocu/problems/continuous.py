@@ -285,33 +285,21 @@ class ContinuousRealisation(Realisation):
 class Ackley(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
 
-    about = About(
-        title="Ackley, 2 + 1",
-        summary="Ackley, 2 + 1, normal context",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Ackley, 2 + 1", summary="Ackley, 2 + 1, normal context", paper="Huang et al. 2024")
     expectation = "ackley"
 
 
 class Ackley24(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 4, contexts N(0.5, 0.15^2)."""
 
-    about = About(
-        title="Ackley, 2 + 4",
-        summary="Ackley, 2 + 4, normal contexts",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Ackley, 2 + 4", summary="Ackley, 2 + 4, normal contexts", paper="Huang et al. 2024")
     expectation = "ackley-2-4"
 
 
 class ModifiedBranin(ContinuousProblem[ContinuousParameters]):
     """Modified Branin, 2 + 2, contexts N(0.5, 0.1^2)."""
 
-    about = About(
-        title="Modified Branin",
-        summary="modified Branin, 2 + 2, normal contexts",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Modified Branin", summary="modified Branin, 2 + 2, normal contexts", paper="Huang et al. 2024")
     expectation = "modified-branin"
 
 
@@ -335,11 +323,7 @@ class _Hartmann(ContinuousProblem[HartmannParameters]):
 class Hartmann(_Hartmann):
     """Hartmann-6, 5 + 1, context N(0.5, 0.1^2)."""
 
-    about = About(
-        title="Hartmann, 5 + 1",
-        summary="Hartmann, 5 + 1, normal context",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Hartmann, 5 + 1", summary="Hartmann, 5 + 1, normal context", paper="Huang et al. 2024")
     expectation = "hartmann-6"
 
 
@@ -357,11 +341,7 @@ class ComplicatedHartmann(_Hartmann):
 class Newsvendor(ContinuousProblem[ContinuousParameters]):
     """Newsvendor, 1 + 1, demand Burr XII."""
 
-    about = About(
-        title="Newsvendor",
-        summary="newsvendor, 1 + 1, Burr XII demand",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Newsvendor", summary="newsvendor, 1 + 1, Burr XII demand", paper="Huang et al. 2024")
     expectation = "newsvendor"
 
 
