@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
-from bocu.problems.expected import quadrature_rule, sobol_rule
+from bocu.problems.optima import quadrature_rule, sobol_rule
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.contexts.laws import LawParameters
 

@@ -124,7 +124,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/*", "score hills/*"],
     ),
     "a constant of a problem that is drawn": (
-        "problems/kirschner.py",
+        "problems/synthetic.py",
         "    Bump(1.2, 0.65, 0.14, 0.45, 0.5),",
         "    Bump(1.3, 0.65, 0.14, 0.45, 0.5),",
         ["run kirschner/*", "score kirschner/*", "figure kirschner/contour"],
@@ -172,15 +172,15 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["prior plant/*"],
     ),
     "how priors of sensors are fitted": (
-        "problems/priors/likelihood.py",
+        "problems/priors/fit.py",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 81)])",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 82)])",
         ["prior sensors/*"],
     ),
     "how a data set is prepared": (
-        "problems/data/intel_log.py",
-        "DAY = 24 * 60",
-        "DAY = 24 * 61",
+        "problems/data/intel.py",
+        "DAY = 24 * 60  # minutes",
+        "DAY = 24 * 61  # minutes",
         ["data prepare data/*/intel/log-*min.nc"],
     ),
     "a stand-in": (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.problems.expected import quadrature_rule
+from bocu.problems.optima import quadrature_rule
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.contexts.laws import JointLaw, Law, LawParameters
 from bocu.robust.contexts.shifts import Schedule, Shift, ShiftParameters

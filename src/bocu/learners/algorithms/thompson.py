@@ -72,7 +72,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
         counts = {
             "round": rounds,
-            "point": size.points * rounds * (size.choices_per_round - 1),
+            "point": 0 if size.rehearsal else size.points * rounds,
             "history": exact.counts["history"],
             "feature": size.points * features * rounds,
             "feature_solve": features * solved * rounds,

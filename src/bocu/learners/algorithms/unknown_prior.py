@@ -198,8 +198,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if size.arms == 1:  # a box, some rounds of which may leave two open
             return Work({"search": 1.5 * rounds}, numbers=rounds**2, priors=size.priors)
         rows = size.kernels * size.arms * rounds
-        choices = rounds * size.choices_per_round
-        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
+        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(

@@ -48,6 +48,7 @@ class SeedRun:
             len(problem.prior_labels),
             self.initial,
             description.outputs,
+            self.protocol.recommends_always,
         )
         self.done = 0
 
