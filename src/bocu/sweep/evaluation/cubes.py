@@ -112,7 +112,7 @@ class _Cube:
                 "specification": canonical_json({"problem": json.loads(scores.attrs["specification"])["problem"]}),
             }
             for key, values in collected(scores.attrs).items():
-                self.collected[key] |= set(values)
+                self.collected.setdefault(key, set()).update(values)
 
     def _positions(self, scores: "xr.Dataset", file: str) -> np.ndarray:
         """Where the seeds of a score file stand among those of the plan."""

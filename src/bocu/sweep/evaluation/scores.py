@@ -251,7 +251,7 @@ class _Writer:
             self.file.write(name, (slice(None), rows), values)
         self.rows = rows.stop
         for key, found in collected(block.attrs).items():
-            self.collected[key] |= set(found)
+            self.collected.setdefault(key, set()).update(found)
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
     def attributes(self) -> dict[str, object]:

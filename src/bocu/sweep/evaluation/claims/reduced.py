@@ -224,7 +224,7 @@ class _Reduction:
         self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
         for key, values in collected(cube.attrs).items():
-            self.provenance[key] |= set(values)
+            self.provenance.setdefault(key, set()).update(values)
         for word, place in _places(known):
             if self.final and word not in FINAL:
                 continue
