@@ -19,7 +19,7 @@ from bocu.sweep.runs.pilot import Length, Pilot, measure
 
 MINE = '''
 from bocu.learners.algorithms.simple import Random
-from bocu.core.costs import Work
+from bocu.core.about import Work
 
 
 class Mine(Random):

@@ -70,7 +70,7 @@ def plan_command(
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.core.io.tables import table
+    from bocu.core.written import table
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
     from bocu.sweep.staleness import flat
 
@@ -91,7 +91,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.core.io.tables import duration, size, table
+    from bocu.core.written import duration, size, table
     from bocu.sweep.experiment.resources import START_SECONDS, scoring_told
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import BlockState, by_branch

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.yaml_files import parse_yaml
+from bocu.core.loading import nothing_outside
 from bocu.core.parameters import nearest
-from bocu.core.places import nothing_outside
 from bocu.core.plain import Plain
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.configuration import LABEL, read_experiment_file

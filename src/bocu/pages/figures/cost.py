@@ -8,7 +8,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.rounds import CONTINUOUS, FINITE
 from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show

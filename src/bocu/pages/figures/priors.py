@@ -9,7 +9,7 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
+from bocu.core.rounds import CONTEXTUAL, TIME_VARYING
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.pages.figures.results import CubeBranch, Results, results_of, seed_counts

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.rounds import BoxDomain, Domain
 from bocu.pages.figures.base import DigestedParameters, FigureParameters, Inputs
 from bocu.pages.figures.results import Results, with_unit
 

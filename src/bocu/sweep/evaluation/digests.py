@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.io.files import open_netcdf, reading, write_netcdf
-from bocu.core.io.lineage import is_lineage
+from bocu.core.io.lineage import SEAL, is_lineage
 from bocu.core.io.provenance import refuse_other_schema
-from bocu.core.io.seals import SEAL
 from bocu.sweep.evaluation.cubes import (
     ABOUT,
     CHECKPOINTS,

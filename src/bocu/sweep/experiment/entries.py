@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import canonical_json
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Reading, nearest, sections, validate
-from bocu.core.protocols import CONTINUOUS, TIME_VARYING
-from bocu.core.rounds import Outline
+from bocu.core.rounds import CONTINUOUS, TIME_VARYING, BoxDomain, Outline
 from bocu.problems.base import ProblemParameters
 from bocu.problems.data.catalogue import Catalogue
 from bocu.robust.ambiguity.parameters import SetParameters

@@ -14,12 +14,11 @@ from typing import Any, Protocol
 
 from bocu.core.about import Function
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import load, places
 from bocu.core.numerics import told_of_own_settings
 from bocu.core.parameters import nearest, sections
-from bocu.core.places import places
 from bocu.core.plain import Plain
-from bocu.core.protocols import CONTINUOUS
+from bocu.core.rounds import CONTINUOUS
 from bocu.problems.base import ProblemParameters
 from bocu.problems.candidates import kernel_source
 from bocu.problems.data.catalogue import Catalogue, Source

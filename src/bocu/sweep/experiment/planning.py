@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading
-from bocu.core.rounds import Outline
+from bocu.core.rounds import BoxDomain, Outline
 from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.catalogue import sources_file as catalogue_at_hand

@@ -2,7 +2,7 @@
 
 An entry point of a group such as `algorithms` is named in experiment files, and in specifications, as what is
 registered here. What is named by where it stands is called by its name and the hash of its definitions in
-specifications, so that moving it reruns nothing; `bocu.core.places` knows in every process where that is, of what the
+specifications, so that moving it reruns nothing; `bocu.core.loading` knows in every process where that is, of what the
 experiment at hand names and of nothing else. What such a class must be to take part is told in one line where it is
 not; how it behaves when it is run is looked at by the conformance test.
 """
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import About
 from bocu.core.errors import BocuError, line_in, shown
+from bocu.core.loading import import_place, is_file, places, refuse_outside, remember
 from bocu.core.parameters import nearest
-from bocu.core.places import import_place, is_file, places, refuse_outside, remember
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 
 if TYPE_CHECKING:
     from bocu.sweep.experiment.registry import RegisteredClass
@@ -290,7 +290,7 @@ HEAVY = ("cvxpy", "jax", "matplotlib", "numba", "pandas", "scipy", "tensorflow",
 """Packages that no module imports at its top whose classes experiments name: each job of a sweep plans anew."""
 
 _IMPORT = """import sys
-from bocu.core.places import import_place
+from bocu.core.loading import import_place
 import_place(sys.argv[1])
 print("", *{*sys.argv[2:]} & {*sys.modules})"""
 

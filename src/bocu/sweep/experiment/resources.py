@@ -7,7 +7,7 @@ The model of a block, on one core of the machine it was measured on:
     disk    = file + rows
     rows    = seeds x rounds x (row + row_per_prior x priors)
 
-The classes of problem and algorithm say the counts (`bocu.core.costs`): `Problem.size`, `Algorithm.work`. The prices
+The classes of problem and algorithm say the counts (`bocu.core.about`): `Problem.size`, `Algorithm.work`. The prices
 stand in `costs.json` beside this module, measured by the commands that it names, by class: a class without a line of
 its own has that of the nearest base class. Bare `Problem` and `Algorithm` have cautious ones, which hold for classes
 that say nothing. A problem takes block + cubic x arms^3 seconds once, and `round` in each round, in which algorithms
@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bocu.core.costs import Size, Work
+from bocu.core.about import Size, Work
 from bocu.core.parameters import sections
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.cells import REFINEMENT, points_of
@@ -240,7 +240,7 @@ def scoring_told(plan: "Plan", cores: int) -> list[str]:
     if not searches:
         return []
     scores = [scoring_seconds(plan, branch) for branch in plan.branches.values()]
-    from bocu.core.io.tables import duration
+    from bocu.core.written import duration
 
     jobs = len(searches) + sum(seconds > 0.0 for seconds in scores)
     total = sum(searches) + sum(scores)

@@ -18,8 +18,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import canonical_json, write_netcdf
-from bocu.core.io.hashes import hash_files
-from bocu.core.io.manifest import checked
+from bocu.core.io.hashes import checked, hash_files
 from bocu.core.io.provenance import ACCEPTED, accepted
 from bocu.core.numerics import refuse_other_kernel
 from bocu.core.written import counted

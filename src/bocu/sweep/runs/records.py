@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import refuse_other_schema
-from bocu.core.rounds import Context, Decision
+from bocu.core.rounds import Context, Decision, Domain, FiniteDomain
 from bocu.learners.algorithms.base import Reported
 from bocu.sweep.runs.protocol import Turn
 
