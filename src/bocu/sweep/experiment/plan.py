@@ -264,7 +264,9 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        left_out = {"mirror", "overwrite", "checkpoint_seconds", *entries} | (set() if self.sweep.axes else {"sweep"})
+        left_out = {"mirror", "code", "overwrite", "checkpoint_seconds", *entries} | (
+            set() if self.sweep.axes else {"sweep"}
+        )
         plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [
