@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BocuError
-from bocu.core.io import manifest
+from bocu.core.io import hashes
 from bocu.core.io.files import process_runs, regular_file, write_json
 from bocu.sweep.experiment.paths import RESULTS
 from bocu.sweep.experiment.plan import Plan
@@ -141,7 +141,7 @@ def end() -> None:
 def forget(note: Path) -> None:
     """Remove the note of a call."""
     note.unlink(missing_ok=True)
-    manifest.forget_digest(note)
+    hashes.forget_digest(note)
     _lock(note).unlink(missing_ok=True)
 
 
@@ -152,7 +152,7 @@ def calls() -> list[Call]:
     found: list[Call] = []
     for note in CALLS.glob("*.json"):
         with contextlib.suppress(OSError, ValueError, BocuError):
-            if regular_file(note).st_size <= LONGEST_NOTE and not manifest.edit_of(note):
+            if regular_file(note).st_size <= LONGEST_NOTE and not hashes.edit_of(note):
                 call = TypeAdapter(Call).validate_json(note.read_bytes())
                 found += [call] if call.note == note else []  # another name would lead elsewhere
     return sorted(found, key=lambda call: call.started)
@@ -165,7 +165,7 @@ def refuse_edited_notes() -> None:
         BocuError: one line with the note.
     """
     for note in sorted(CALLS.glob("*.json")):
-        if note.is_file() and note.stat().st_size <= LONGEST_NOTE and (told := manifest.edit_of(note)):
+        if note.is_file() and note.stat().st_size <= LONGEST_NOTE and (told := hashes.edit_of(note)):
             raise BocuError(f"{note}: {told}; look for jobs of its call that go on, then remove it")
 
 
