@@ -1,11 +1,11 @@
-"""`bocu.learners.algorithms.approximations`: decisions by approximations of the worst expectation."""
+"""`bocu.learners.algorithms.confidence`: decisions by approximations of the worst expectation."""
 
 import numpy as np
 import pytest
 from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set, announce, posterior_of, start
 
 from bocu.core.errors import BocuError
-from bocu.learners.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
+from bocu.learners.algorithms.confidence import ApproximationParameters, Linearisation, Minimax
 from bocu.robust.objectives.functions import UncertaintyObjective as U
 from bocu.robust.objectives.stated import DistributionallyRobust, General
 

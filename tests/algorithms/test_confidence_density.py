@@ -9,7 +9,7 @@ from bocu.core.errors import BocuError
 from bocu.core.rounds import BoxDomain, Description, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.confidence_density import UCBDensity
+from bocu.learners.algorithms.sampled_reference import UCBDensity
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.robust.objectives.stated import DistributionallyRobust
 

@@ -11,9 +11,9 @@ from bocu.core.parameters import validate
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.density import DRBOKDE, SBOKDE
+from bocu.learners.algorithms.continuous import DRBOKDE, SBOKDE
 from bocu.learners.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
-from bocu.learners.algorithms.thompson_density import ThompsonDensity
+from bocu.learners.algorithms.sampled_reference import ThompsonDensity
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
 from bocu.robust.ambiguity.approximations import linearised, minimax_approximation
 from bocu.robust.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram

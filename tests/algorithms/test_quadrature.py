@@ -6,7 +6,7 @@ import pytest
 
 from bocu.core.kernels import SquaredExponential
 from bocu.core.rounds import Description, FiniteDomain, Round
-from bocu.learners.algorithms.quadrature import DRBQO
+from bocu.learners.algorithms.thompson import DRBQO
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.robust.ambiguity import ModifiedChiSquared
 from bocu.robust.objectives.functions import UncertaintyObjective

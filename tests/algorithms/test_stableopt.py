@@ -1,4 +1,4 @@
-"""`bocu.learners.algorithms.stable`: the worst of the contexts near the mean of the reference."""
+"""`bocu.learners.algorithms.confidence`: the worst of the contexts near the mean of the reference."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ from bocu.core.kernels import SquaredExponential
 from bocu.core.loading import load
 from bocu.core.rounds import Description
 from bocu.learners.algorithms.base import Algorithm
-from bocu.learners.algorithms.prior_confidence import SQRT_BETA, squared_noise_bound
+from bocu.learners.algorithms.beliefs import SQRT_BETA, squared_noise_bound
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 from bocu.sweep.experiment.registry import find
 

@@ -38,7 +38,7 @@ NOTHING: list[str] = []
 EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # What no number depends on
     "the description of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         "probability with which the confidence statements may fail",
         "chance that the confidence statements fail",
         NOTHING,
@@ -84,7 +84,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run */any/random"],
     ),
     "the default of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         'Field(0.1, description="probability',
         'Field(0.2, description="probability',
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],

@@ -6,7 +6,7 @@ from own_package import edit, forget
 
 from bocu.core.errors import BocuError
 from bocu.sweep.experiment.fingerprints import definition_links, source_memo
-from bocu.sweep.experiment.fingerprints.definition_links import imported_modules, read
+from bocu.sweep.experiment.fingerprints.definition_links import imported_modules, look_up, read
 from bocu.sweep.experiment.fingerprints.fingerprint import definitions, fingerprint, named_code
 
 FILES = {
@@ -298,6 +298,30 @@ def test_another_algorithm_leaves_a_branch_alone():
         "bocu.sweep.experiment.job_parameters",
     } & set(found)
     assert not [module for module in found if module.startswith("bocu.robust.ambiguity.m")]
+
+
+def test_figures_metrics_progress_and_the_command_line_are_out_of_reach_of_runs():
+    found = definitions(
+        [
+            "bocu.sweep.runs.execution:execute",
+            "bocu.problems.sensors:Sensors",
+            "bocu.learners.algorithms.time_varying:Oracle",
+        ]
+    )
+    assert not [
+        name for name in found if re.search(r"figures|report|metrics|scores|cubes|progress|jobs|cli|commands", name)
+    ]
+
+
+def test_every_name_that_a_lazy_package_hands_on_is_found(root):
+    import bocu.robust.ambiguity
+
+    for name in bocu.robust.ambiguity.__all__:
+        _, *targets = look_up("bocu.robust.ambiguity", [name])
+        assert len(targets) == 1, name
+        module, index = targets[0]
+        assert read(module).statements[index].names == (name,)
+        assert getattr(bocu.robust.ambiguity, name).__module__ == module
 
 
 def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):

@@ -15,9 +15,8 @@ import yaml
 from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.core.loading import load, refuse_unknown_classes
-from bocu.sweep.experiment import registry
+from bocu.sweep.experiment import plugins, registry
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.experiment.plugins import lookup
 from bocu.sweep.experiment.registry import RegisteredClass, find
 from bocu.sweep.experiment.resources import estimate
 
@@ -25,7 +24,7 @@ OWN = Path(__file__).parents[1] / "own_plugins.py"
 
 
 def forget():
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
     own_package.forget()
 
 
@@ -415,7 +414,7 @@ def install(folder, name, points, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     for module in [module for module in sys.modules if module.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, module)  # that of another test
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
 
 
 POINTS = """[bocu.algorithms]
@@ -467,7 +466,7 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
         find("algorithm", "my-gready")
     path = list(sys.path)
     sys.path.remove(str(site))  # as on a machine that lacks the package
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
     with pytest.raises(
         BocuError, match="'my-greedy': entry point 'my-greedy' of their-lab, which is not installed on "
     ):

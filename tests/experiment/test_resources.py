@@ -10,7 +10,7 @@ from experiments import ALGORITHMS, tiny
 
 from bocu.core.about import Work
 from bocu.learners.algorithms.base import Algorithm
-from bocu.learners.algorithms.prior_confidence import ConfidenceParameters
+from bocu.learners.algorithms.beliefs import ConfidenceParameters
 from bocu.learners.algorithms.time_varying import PEGPUCB
 from bocu.problems.base import Problem
 from bocu.sweep.experiment import resources

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes, taken
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes, taken
 
 
 @pytest.mark.parametrize("rule", sorted(taken()))

@@ -1,7 +1,6 @@
 import pytest
 
-from bocu.sweep.changes import changes
-from bocu.sweep.run_files import changed_inputs
+from bocu.sweep.staleness import changed_inputs, changes
 
 
 @pytest.mark.parametrize(

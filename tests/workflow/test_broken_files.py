@@ -12,7 +12,7 @@ from workflow.conftest import Pipeline
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
-from bocu.sweep.broken import fault_told
+from bocu.sweep.jobs import fault_told
 from bocu.sweep.runs.records import read_runs
 
 pytestmark = pytest.mark.workflow
