@@ -49,6 +49,7 @@ def bare(built, tmp_path_factory):
         own = {**variables, "PATH": f"{environment / 'bin'}{os.pathsep}{variables['PATH']}"}
         return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
+    # Of what it depends on, commands are not there, and those of the tests' environment lead to the clone: `python -m`.
     for name in ("bocu", "snakemake_executor_plugin_warm"):
         where = run("python", "-c", f"import {name}; print({name}.__file__)", folder=environment).stdout
         assert Path(where.strip()).is_relative_to(environment)
@@ -108,7 +109,7 @@ def test_it_lays_the_workflow_out_beside_what_a_folder_holds(bare, root, tmp_pat
     listed = subprocess.run(["git", "ls-files", *tracked], cwd=root, capture_output=True, text=True, check=True).stdout
     assert laid == set(listed.split()) - {"workflow/lint-allowed.yaml"}
     assert all((tmp_path / name).read_bytes() == (root / name).read_bytes() for name in laid)
-    done = bare("snakemake", "--dry-run", "--quiet", folder=tmp_path)
+    done = bare("python", "-m", "snakemake", "--dry-run", "--quiet", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "run" in done.stdout + done.stderr
 
@@ -119,7 +120,7 @@ def swept(bare, tmp_path_factory):
     folder = tmp_path_factory.mktemp("swept")
     assert bare("bocu", "init", folder=folder).returncode == 0
     small = ["--config", "iterations=3", "seeds={count: 2, per_job: 2}"]
-    done = bare("snakemake", "--cores", "2", "--executor", "warm", *small, folder=folder)
+    done = bare("python", "-m", "snakemake", "--cores", "2", "--executor", "warm", *small, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "no warm start" not in done.stderr
     return folder
