@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 
-PAGE, OPTIONS = "docs/suggest.md", "docs/suggest-options.md"
+PAGE = "docs/suggest.md"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
@@ -22,7 +22,7 @@ def kiosk(root, tmp_path, monkeypatch):
 
 
 def test_every_command_of_the_page_runs_as_printed(root, kiosk):
-    lines = {command.words: command.inline for command in printed.commands(root) if command.page in (PAGE, OPTIONS)}
+    lines = {command.words: command.inline for command in printed.commands(root) if command.page == PAGE}
     whole = [words for words, inline in lines.items() if words[:2] == ("bocu", "suggest") and not inline]
     assert len(whole) >= 13
     for words in whole:
@@ -56,7 +56,7 @@ def test_the_python_of_the_page_suggests_an_order(root, capsys):
 
 
 def test_the_settings_of_the_page_are_those_that_are_written(root, kiosk):
-    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == OPTIONS)
+    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == PAGE)
     assert block.text == (kiosk / "kiosk.yaml").read_text(encoding="utf-8")
     assert (
         "order = 62 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout
