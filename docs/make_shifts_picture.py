@@ -13,8 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bocu.robust.contexts.schedules import Schedule
-from bocu.robust.contexts.shifts import ShiftParameters
+from bocu.robust.contexts.shifts import Schedule, ShiftParameters
 from bocu.robust.contexts.stated_laws import LawParameters
 
 ROUNDS = 40

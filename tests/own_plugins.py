@@ -10,7 +10,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number, Parameters
-from bocu.core.protocols import EVERY, GRID
+from bocu.core.rounds import EVERY, GRID
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.confidence import UCBBOCU1
 from bocu.learners.algorithms.thompson import ThompsonSampling

@@ -247,7 +247,7 @@ def _arms(name: str) -> Played:
         TimeVaryingPrior(belief, np.exp(-((arms - peak) ** 2) / 0.02), covariance)
         for belief, peak in (("left", 0.25), ("right", 0.75))
     ]
-    from bocu.core.domains import FiniteDomain
+    from bocu.core.rounds import FiniteDomain
 
     contexts = FiniteDomain(np.arange(1.0, ROUNDS + 1)[:, None], ("time",), ("1",))
     description = Description(

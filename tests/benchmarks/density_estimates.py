@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
+from bocu.robust.contexts.estimates import OBSERVATIONS, distances_of_estimates
 from bocu.robust.contexts.laws import clipped_normal, complicated
 
 

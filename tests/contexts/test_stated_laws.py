@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.core import places
+from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.problems.distributions import ByLaw
 from bocu.sweep.evaluation.opening import open_cube
@@ -21,7 +21,7 @@ SOURCES = Path(__file__).parents[2] / "data/sources.yaml"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     shutil.copyfile(OWN, tmp_path / "own.py")
     return tmp_path
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.core import places
+from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Situation
@@ -159,7 +159,7 @@ def test_a_run_under_shift_can_be_replayed_to_the_bit():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     shutil.copyfile(OWN, tmp_path / "own.py")
     return tmp_path
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from played import finished, numbers
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.io.files import read_netcdf
+from bocu.core.rounds import BoxDomain, FiniteDomain
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.records import Record

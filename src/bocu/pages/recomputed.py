@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.manifest import edit_of
+from bocu.core.io.hashes import edit_of
 from bocu.core.plain import Plain
 from bocu.pages.report import embedded
 from bocu.pages.report.build import Part, build_page

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.plain import Plain
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
+from bocu.core.rounds import Context, Decision, Description, Domain, FiniteDomain, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
 from bocu.robust.contexts.estimates import draw
 from bocu.robust.contexts.references import Estimate

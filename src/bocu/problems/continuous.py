@@ -11,14 +11,11 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import Domain, unit_cube
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import Streams, scrambled_sobol
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import CONTINUOUS, Context, Decision, Description, Domain, Outline, unit_cube
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.expected import ExpectedPayoffFunction, Optimum, PayoffFunction
 from bocu.problems.functions import function_named
@@ -26,8 +23,7 @@ from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_desig
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 from bocu.robust.contexts.laws import JointLaw
-from bocu.robust.contexts.schedules import Schedule
-from bocu.robust.contexts.shifts import ShiftParameters, restated
+from bocu.robust.contexts.shifts import Schedule, ShiftParameters, restated
 from bocu.robust.contexts.stated_laws import LawParameters
 
 

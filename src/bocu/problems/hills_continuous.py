@@ -13,16 +13,13 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import BoxDomain, time_steps
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import TIME_VARYING, BoxDomain, Context, Decision, Description, Outline, time_steps
 from bocu.learners.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.hills import CENTRES, LABELS, HillShapeParameters
 from bocu.problems.priors.boxes import box_prior

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
+from bocu.core.rounds import FiniteDomain
 from bocu.robust.objectives.stated import Objective
 from bocu.sweep.evaluation.metrics import Metric, ObjectiveMetric, ObjectiveMetricParameters
 from bocu.sweep.runs.seed_run import SeedRun, build_problem

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.base import AmbiguitySet
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
 
 class RobustMeasure(RiskMeasureMCObjective):

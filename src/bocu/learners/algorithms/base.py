@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 
-from bocu.core.about import About
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round

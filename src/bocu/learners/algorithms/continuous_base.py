@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KernelName
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Description, Domain, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.learners.acquisition.multistart import SearchParameters, maximise
+from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
@@ -268,8 +268,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     def _best(self, acquisition: SurfaceAcquisition, round: Round) -> Any:
         """Return the decision of largest acquisition."""
-        from bocu.learners.acquisition.multistart import maximise
-
         search = self.parameters.search
         best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts, merge=search.merge)
         return self._member(best.decision)
@@ -304,8 +302,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
     ) -> Surface:
         """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
-        from bocu.learners.acquisition.surfaces import surface
-
         return surface(posteriors[0], points, sqrt_beta)
 
     def _reported(self, output: int) -> list[Reported]:

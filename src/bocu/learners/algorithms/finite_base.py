@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.core.rounds import Context, Decision, Description, FiniteDomain, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.learners.algorithms.theorems import GridWidth, Knowledge, width

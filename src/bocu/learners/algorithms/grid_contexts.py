@@ -15,11 +15,9 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Round, Situation
+from bocu.core.rounds import CONTINUOUS, Round, Situation
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import WorstCaseValue
 from bocu.learners.acquisition.minimax import IdentitySensitivity, MinimaxFunctional

@@ -13,23 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import SCALARISED
-from bocu.core.rounds import Description, Outline, Round
+from bocu.core.rounds import SCALARISED, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.learners.acquisition.functionals import ExpectedValue
-from bocu.learners.acquisition.objectives import functional
+from bocu.learners.acquisition.functionals import ExpectedValue, functional
+from bocu.learners.acquisition.multistart import SearchParameters
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.algorithms.base import Pursued
 from bocu.learners.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.learners.algorithms.theorems import Bound, DrmoboWidth
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior
@@ -138,8 +134,6 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
     def _surface(
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
     ) -> Surface:
-        from bocu.learners.acquisition.surfaces import WeightedSurface, surface
-
         return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], self._weights(round))
 
     def _weights(self, round: Round) -> np.ndarray:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 
 from bocu.core.io.files import atomic_path
+from bocu.core.io.hashes import record_digest, recorded, refuse_edited
 from bocu.core.io.lineage import lineage_file, lineage_of
-from bocu.core.io.manifest import record_digest, recorded, refuse_edited
 
 
 def record_raw(path: str | os.PathLike[str], digest: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """Candidate priors over a box of arms whose payoffs change with time: from their statements, or from fitted ones."""
 
-from bocu.core.domains import BoxDomain
 from bocu.core.kernels import kernel_named
+from bocu.core.rounds import BoxDomain
 from bocu.learners.surrogates.box_time_varying import BoxPrior, ConstantMean, slope_tail_on_a_line
 from bocu.problems.priors.grids import lengthscales
 from bocu.problems.priors.statements import StatedPrior

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.core.about import About
-from bocu.core.costs import planning_only
+from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.checks import Floats
@@ -26,7 +25,7 @@ from bocu.robust.ambiguity.parameters import SetParameters, sets_that
 from bocu.robust.ambiguity.rows import Normalised, Rows, SolveCost, Tangent, Wanted
 
 if TYPE_CHECKING:
-    from bocu.robust.ambiguity.polytope import Polytope
+    from bocu.robust.ambiguity.rows import Polytope
 
 ROUNDING = 64 * np.finfo(float).eps  # of a sum of products, relative
 

@@ -5,10 +5,10 @@ Imports `ambiguity` and below. Names load on first use.
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
-    from bocu.robust.objectives.best import Best as Best
+    from bocu.robust.objectives.functions import Best as Best
     from bocu.robust.objectives.functions import UncertaintyObjective as UncertaintyObjective
 
 _HOME = {"Best": "best", "UncertaintyObjective": "functions"}

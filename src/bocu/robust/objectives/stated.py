@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
-from bocu.core.protocols import ANNOUNCED, CONTINUOUS, FINITE, SCALARISED
+from bocu.core.rounds import ANNOUNCED, CONTINUOUS, FINITE, SCALARISED
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 from bocu.robust.objectives.functions import UncertaintyObjective

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.rounds import Context, Decision, Situation
+from bocu.core.rounds import BoxDomain, Context, Decision, FiniteDomain, Situation
 from bocu.problems.base import Realisation
 from bocu.robust.contexts.cells import Cells, cells
 from bocu.robust.contexts.laws import JointLaw

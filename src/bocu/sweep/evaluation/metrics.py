@@ -12,12 +12,10 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.loading import load
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
 from bocu.core.plain import Plain
-from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
-from bocu.core.rounds import Situation
+from bocu.core.rounds import EVERY, SCALARISED, TIME_VARYING, BoxDomain, Domain, FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.problems.base import Realisation
 from bocu.robust.objectives.functions import UncertaintyObjective

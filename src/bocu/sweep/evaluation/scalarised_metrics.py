@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
+from bocu.core.rounds import FiniteDomain
 from bocu.problems.scalarised_optimum import FiniteSearch, PayoffTables, Pool, ScalarisedSearch, scalarise
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.chunks import ChunkFile, chunk_file
 from bocu.core.io.files import canonical_json
 from bocu.core.io.provenance import COLLECTED, SHARED, collected
 from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain
 from bocu.sweep.evaluation.optima import read_optima
 from bocu.sweep.evaluation.scorers import Scorer, build_scorer
 from bocu.sweep.runs.kernel_fits import kernel_told

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Payoff, Round, Situation
+from bocu.core.rounds import Context, Decision, FiniteDomain, Payoff, Round, Situation
 from bocu.learners.algorithms.base import Algorithm
 from bocu.problems.base import Realisation
 from bocu.robust.ambiguity.parameters import SetParameters

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import planning_only
+from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
 from bocu.robust.ambiguity import checks
