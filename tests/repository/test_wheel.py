@@ -144,7 +144,7 @@ def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
     assert {"name", "description", "datePublished", "license", "hasPart", "mainEntity"} <= set(root)
     assert root["license"] == {"@id": "https://spdx.org/licenses/CC-BY-4.0"}
     profiles = {one["@id"] for one in root["conformsTo"]}
-    assert {"https://w3id.org/ro/wfrun/workflow/0.5", "https://w3id.org/workflowhub/workflow-ro-crate/1.0"} <= profiles
+    assert {"https://w3id.org/ro/wfrun/workflow/0.6", "https://w3id.org/workflowhub/workflow-ro-crate/1.1"} <= profiles
     action = entities[root["mentions"][0]["@id"]]
     assert action["@type"] == "CreateAction"
     assert action["instrument"] == root["mainEntity"] == {"@id": "Snakefile"}

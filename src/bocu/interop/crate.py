@@ -1,7 +1,7 @@
 """RO-Crate: the results of a sweep and the workflow that made them, as one folder that describes itself.
 
 The workflow is described by repo2rocrate; the root and the run are completed here, as the profile of a Workflow Run
-RO-Crate asks (https://w3id.org/ro/wfrun/workflow/0.5). Needs the extra `crate`; imported only when asked for.
+RO-Crate asks (https://w3id.org/ro/wfrun/workflow/0.6). Needs the extra `crate`; imported only when asked for.
 """
 
 import datetime
@@ -17,9 +17,9 @@ from bocu.core.io.files import atomic_path
 from bocu.sweep.experiment.plan import Plan
 
 PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
-    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+    "https://w3id.org/ro/wfrun/process/0.6": ("Process Run Crate", "0.6"),
+    "https://w3id.org/ro/wfrun/workflow/0.6": ("Workflow Run Crate", "0.6"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.1": ("Workflow RO-Crate", "1.1"),
 }
 
 
@@ -59,9 +59,8 @@ def described(plan: Plan, licence: str) -> ROCrate:
     name = plan.experiment.name
     crate = _Builder(Path()).build(Path("Snakefile"), wf_name="bocu", license=licence)
     results = crate.add_dataset(plan.results, f"{plan.results}/", properties={"name": f"Results of {name}"})
-    recorded = crate.add_file(
-        plan.paths.record, properties={"name": "The experiment as it was run", "encodingFormat": "application/json"}
-    )
+    about = {"name": "The experiment as it was run", "encodingFormat": "application/json"}
+    recorded = crate.add_file(plan.paths.record, plan.paths.record, properties=about)
     terms = ContextEntity(crate, f"https://spdx.org/licenses/{licence}", {"@type": "CreativeWork", "name": licence})
     run = {"@type": "CreateAction", "name": f"The sweep {name}", "endTime": ended.isoformat(timespec="seconds")}
     action = crate.add(ContextEntity(crate, f"#sweep-{name}", run))
@@ -74,8 +73,8 @@ def described(plan: Plan, licence: str) -> ROCrate:
     root["license"] = crate.add(terms)
     root["mentions"] = [action]
     root["conformsTo"] = [
-        crate.add(ContextEntity(crate, at, {"@type": "CreativeWork", "name": name, "version": version}))
-        for at, (name, version) in PROFILES.items()
+        crate.add(ContextEntity(crate, at, {"@type": "CreativeWork", "name": title, "version": version}))
+        for at, (title, version) in PROFILES.items()
     ]
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     return crate
