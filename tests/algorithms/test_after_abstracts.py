@@ -63,7 +63,7 @@ def test_no_experiment_hides_it_from_its_report(root):
 def test_the_docs_say_it(root):
     baselines = (root / "docs/baselines.md").read_text(encoding="utf-8")
     notes = (root / "docs/site/notes/algorithms.md").read_text(encoding="utf-8")
-    reference = (root / "docs/experiment-file.md").read_text(encoding="utf-8")
+    reference = (root / "docs/experiment-file-algorithms.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in baselines.splitlines() if row.startswith("| `")}
     read = {name: cells.split("|")[3] for name, cells in rows.items()}
     lines = {entry.name: entry.load().about.line for entry in registered("algorithm")}

@@ -14,7 +14,7 @@ from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.base import save
 from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
 from bocu.pages.figures.results import problem_names, results_at, standings_of
-from bocu.pages.report.findings import comparisons
+from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report.pictures import picture
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.experiment.configuration import read_experiment_file
@@ -186,5 +186,5 @@ def test_values_with_names_and_swept_problems_are_written_for_people(tmp_path):
     results = [results_at(path) for path in paths]
     assert results[0].called == "hills, kernel se se, noise 0.5"
     assert next(iter(problem_names(results).values())) == "Three wells, kernel se se, noise 0.5"
-    told, *_ = comparisons(results[0], standings_of(results[0]))
-    assert told.where.startswith("hills, kernel se se, noise 0.5, ")
+    told, *_ = comparisons(results[0], None, standings_of(results[0]))
+    assert told.called.startswith("hills, kernel se se, noise 0.5, ")
