@@ -9,8 +9,9 @@ What has no results under results/ stays as it stands on the page.
 
 import json
 import re
-import shutil
 from pathlib import Path
+
+from make_published import compact
 
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.plan import Plan
@@ -71,7 +72,7 @@ def section(plan: Plan, kind: str, command: str) -> str | None:
             told = json.loads(words.read_text(encoding="utf-8"))
             if told["caption"].startswith("Nothing to show"):
                 continue
-            shutil.copyfile(svg, PICTURES / f"{kind}.svg")
+            (PICTURES / f"{kind}.svg").write_text(compact(svg.read_text(encoding="utf-8")), encoding="utf-8")
             (PICTURES / f"{kind}.png").unlink(missing_ok=True)
             data = "the digest or cube of all problems" if folder == "all" else f"problem `{folder}`"
             alternative = told["alternative"].replace("[", "(").replace("]", ")")

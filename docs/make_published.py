@@ -230,7 +230,12 @@ def write_pictures(name: str, wide: Picture, narrow: Picture) -> None:
         for picture, suffix in ((wide, ""), (narrow, "-narrow")):
             finish(picture)
             svg = svg_of(picture, {"Date": None, "Title": name})
-            write_text(PICTURES / f"{name}{suffix}.svg", FINE.sub("", svg))
+            write_text(PICTURES / f"{name}{suffix}.svg", compact(svg))
+
+
+def compact(svg: str) -> str:
+    """Return a picture in one line, without digits that nobody sees."""
+    return re.sub(r">\s+<", "><", " ".join(FINE.sub("", svg).split())) + "\n"
 
 
 def draw_curves_of(experiment: str) -> None:
@@ -269,7 +274,7 @@ def drawn_papers(papers: Mapping[str, Sequence[Compared]], width: float) -> Pict
             axes = picture.add_subplot(grid[place, column])
             _draw_paper(axes, papers[paper], names[paper], ratios[paper])
             decided = any(each.leading for each in papers[paper])
-            title = TITLES[paper] + ("" if decided else " (open: too few seeds)")
+            title = TITLES[paper] + ("" if decided else " (open)")
             axes.set_title(title, loc="left", fontweight="bold", fontsize=7.5)
             axes.set_ylim(tall[place] - 0.5, -0.5)
             axes.tick_params("x", labelbottom=place == len(rows) - 1 or (place, column) == (len(rows) - 2, 1))

@@ -306,7 +306,6 @@ def test_every_link_of_the_contents_lands_and_is_marked(seen, width):
     places = seen("[...document.querySelectorAll('nav a')].map((a) => a.hash.slice(1))")
     assert len(places) > 15
     for place in places:
-        seen.look(width)
         seen.browser.execute_script("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", place)
         seen.until(
             """(() => { const at = document.getElementById(arguments[0]).getBoundingClientRect().top;
