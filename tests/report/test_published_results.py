@@ -1,5 +1,6 @@
 """What is published beside the docs: small, whole, and what their pages were made from."""
 
+import re
 import runpy
 from collections import Counter
 
@@ -95,7 +96,7 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
         above, below = maker["marks_of_winners"](paper)
         page = (root / f"docs/{paper}.md").read_text(encoding="utf-8")
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == section, paper
-        assert (root / f"docs/who-wins-{paper}.png").is_file()
+        assert all((root / "docs" / name).is_file() for name in re.findall(r'(?:src|srcset)="([^"]+)"', section))
     above, below = maker["OVERVIEW"]
     page = (root / "docs/results.md").read_text(encoding="utf-8")
     told = maker["overview_of_papers"](root / "docs", wins)

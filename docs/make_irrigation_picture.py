@@ -1,6 +1,6 @@
-"""Draw `docs/robustness.png`: what plans of ever more distrust earn in each climate; and print what README opens with.
+"""Draw `docs/robustness.png`: what plans of ever more distrust earn in each climate, and print it.
 
-    python docs/make_readme_picture.py
+    python docs/make_irrigation_picture.py
 
 Everything is exact but for the seasons, which are few: the tables came with the project, and no run is needed.
 """
