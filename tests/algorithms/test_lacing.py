@@ -6,8 +6,7 @@ from finite_games import CONTEXTS, REFERENCE, announce, posterior_of, start
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import ConditionalValueAtRisk
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Quantile
+from bocu.robust.objectives.functions import Quantile, UncertaintyObjective
 from bocu.sweep.experiment.registry import find
 
 

@@ -97,8 +97,7 @@ def _csv(records: "list[Fields]") -> str:
 
 
 def _text(records: "list[Fields]") -> "Iterator[str]":
-    from bocu.core.io.tables import table
-    from bocu.core.written import counted
+    from bocu.core.written import counted, table
     from bocu.pages.report.claims import numbers, row, tally, why
     from bocu.sweep.evaluation.claims import NOT_RUN
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 
 
 def reduce_command(
@@ -20,8 +20,7 @@ def reduce_command(
     It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
     --results` judges by it, and `bocu diff --within` compares with it.
     """
-    from bocu.core.io.tables import size
-    from bocu.core.written import counted
+    from bocu.core.written import counted, size
     from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
 
     reduce_results(folder, output, final)

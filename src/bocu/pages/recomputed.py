@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from bocu.core.errors import BocuError, BrokenFileError, one_line
-from bocu.core.io.manifest import edit_of
+from bocu.core.io.hashes import edit_of
 from bocu.core.plain import Plain
 from bocu.pages.report import embedded
 from bocu.pages.report.build import Part, build_page

@@ -10,8 +10,8 @@ from typing import Any
 from bocu.core.errors import BocuError, BrokenFileError, one_line
 from bocu.core.io.chunks import CHUNK_ELEMENTS
 from bocu.core.io.files import read_netcdf, reading
-from bocu.core.io.manifest import SUFFIX, checked, record_digest, recorded, refuse_edited
-from bocu.core.io.seals import SEAL
+from bocu.core.io.hashes import SUFFIX, checked, record_digest, recorded, refuse_edited
+from bocu.core.io.lineage import SEAL
 from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.paths import PARTIAL

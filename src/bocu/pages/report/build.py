@@ -25,7 +25,7 @@ from bocu.pages.report.findings import against, answers, comparisons, findings, 
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
-from bocu.sweep.evaluation.law_paths import families_of, metrics_off_paths
+from bocu.sweep.evaluation.cubes import families_of, metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
 from bocu.sweep.evaluation.statistics import LEAST_SEEDS
