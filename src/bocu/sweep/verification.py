@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError, one_line
 from bocu.core.io.chunks import CHUNK_ELEMENTS
 from bocu.core.io.files import read_netcdf, reading
 from bocu.core.io.hashes import SUFFIX, checked, record_digest, recorded, refuse_edited
@@ -47,7 +47,8 @@ class Verification:
         try:
             return read(file)
         except BrokenFileError as error:
-            self.faults.append(f"{error.path}: {error.fault}; delete it, and `{self._makes(file)}` makes it again")
+            again = f"delete it, and `{self._makes(file)}` makes it again"
+            self.faults.append(f"{error.path}: {one_line(error.fault)}; {again}")
         except BocuError as error:
             self.faults.append(str(error))
         return None
