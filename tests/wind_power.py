@@ -17,7 +17,7 @@ DRO = {"class": "bocu.robust.objectives.functions:DistributionallyRobust", "para
 ALGORITHMS = {
     "drbo": ("ucb-bocu-2", "bocu.learners.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
     "ucb": ("ucb-so", "bocu.learners.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
-    "stableopt": ("stableopt-finite", "bocu.learners.algorithms.stable:StableOpt", {"set": ANNOUNCED}, None),
+    "stableopt": ("stableopt-finite", "bocu.learners.algorithms.confidence:StableOpt", {"set": ANNOUNCED}, None),
     "random": ("random", "bocu.learners.algorithms.simple:Random", {}, None),
     "commit-zero": ("constant", "bocu.learners.algorithms.simple:Constant", {"decision": 0}, None),
 }

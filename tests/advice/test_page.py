@@ -21,19 +21,6 @@ def kiosk(root, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_every_command_of_the_page_runs_as_printed(root, kiosk):
-    lines = {command.words: command.inline for command in printed.commands(root) if command.page in (PAGE, OPTIONS)}
-    whole = [words for words, inline in lines.items() if words[:2] == ("bocu", "suggest") and not inline]
-    assert len(whole) >= 13
-    for words in whole:
-        done = CliRunner().invoke(app, words[1:])
-        assert done.exit_code == 0, (words, done.exception)
-        assert done.stdout.startswith(
-            "{" if "--json" in words else ("Decision: order = ", "note: ", "newsvendor.csv: found nothing wrong")
-        ), words
-    assert ("python", "docs/make_newsvendor_log.py") in lines
-
-
 def test_the_worked_example_prints_what_the_page_shows(root, kiosk):
     (block,) = (block for block in printed.blocks(root, "console") if block.page == PAGE)
     command, _, shown = block.text.partition("\n")

@@ -119,6 +119,15 @@ def test_there_is_a_lacing_value_whatever_the_bounds():
             assert high[context] >= level(high, p) - 1e-8
 
 
+def test_rounding_chooses_no_level():
+    """All values at risk are as wide where nothing is known: the first level is laced, whatever the means."""
+    algorithm = start("cv-ucb", UncertaintyObjective.dro(ConditionalValueAtRisk(1.0)), "simulator")
+    generator = np.random.default_rng(6)
+    for _ in range(20):
+        middle = 100.0 * generator.normal(size=len(CONTEXTS))
+        assert algorithm._level(middle - 0.3, middle + 0.3, REFERENCE).alpha == 0.0
+
+
 def test_recommended_is_the_best_mean_of_those_tried():
     algorithm = start("v-ucb", var(0.33), "simulator")
     algorithm.ask(announce())

@@ -55,7 +55,7 @@ def test_every_call_writes_the_same_bytes(raw, tmp_path, dataset, file):
     assert simulate(dataset, file, tmp_path).read_bytes() == raw[file].read_bytes()
 
 
-@pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection", "portfolio"])
+@pytest.mark.parametrize("dataset", ["intel", "portfolio"])
 def test_a_file_of_another_name_is_refused(tmp_path, refused, dataset):
     with refused(f"'{dataset}'", "no file 'other.txt'"):
         simulate(dataset, "other.txt", tmp_path)
@@ -85,13 +85,6 @@ def test_log_has_the_schema_and_the_faults_of_the_real_one(raw, intel):
     dropped = json.loads(read_netcdf(intel).attrs["dropped"])
     for reason in ("short_line", "mote_without_a_position", "temperature_of_a_dying_battery", "implausible_voltage"):
         assert dropped[reason] > 0, reason
-
-
-def test_prepared_log_is_labelled_as_simulated(intel):
-    attrs = read_netcdf(intel).attrs
-    assert attrs["source"] == "simulate"
-    assert attrs["data_label"] == SIMULATED_LABEL
-    assert attrs["title"].startswith("Simulated stand-in")
 
 
 @pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection"])
@@ -164,11 +157,6 @@ def test_simulated_infections_follow_transmission_and_tests(raw, catalogue, tmp_
     assert aimed[0] < aimed[1]
 
 
-def test_simulated_infection_is_prepared_with_its_label(raw, catalogue, tmp_path):
-    prepare_infection([raw["infection_X_y.npz"]], tmp_path / "i.nc", catalogue.origin("infection", "runs", "simulate"))
-    assert read_netcdf(tmp_path / "i.nc").attrs["data_label"] == SIMULATED_LABEL
-
-
 @pytest.fixture
 def short_market(monkeypatch):
     monkeypatch.setattr(portfolio, "DAYS", 12)
@@ -200,7 +188,3 @@ def test_planner_takes_less_risk_when_more_averse(short_market):
         assert np.abs(weights).sum() <= portfolio.LEVERAGE + 1e-6
         risks.append(np.linalg.norm(market.risk @ weights))
     assert risks[0] > risks[1] > risks[2]
-
-
-def test_planner_is_compiled_once():
-    assert portfolio._Planner(portfolio.make_market()).problem.is_dcp(dpp=True)

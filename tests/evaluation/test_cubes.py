@@ -108,13 +108,6 @@ def test_a_missing_score_is_a_hole_and_never_a_number(place):
     assert (cube.drop_sel(algorithm="mle")["status"] == DONE).all()
 
 
-def test_nothing_to_gather_is_an_error(place):
-    shutil.rmtree("results/tiny/scores/coarse")
-    with pytest.raises(BocuError, match="coarse: not one score stands"):
-        build_cube(description(place, "coarse"), "empty.nc")
-    assert not Path("empty.nc").exists()
-
-
 def test_a_score_of_another_length_is_refused(place):
     branch = place.branch("coarse", "any", "mle")
     scores = read_netcdf(place.paths.score_file(branch))
@@ -155,15 +148,6 @@ def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
     assert cube["status"].values.tolist() == [MISSING, MISSING, DONE, DONE]
     assert np.isnan(cube["regret"].sel(seed=[0, 1])).all()
     np.testing.assert_array_equal(cube["regret"].sel(seed=[2, 3]), whole["regret"].sel(seed=[2, 3]))
-
-
-def test_a_branch_without_a_whole_run_is_a_hole(place):
-    branch = place.branch("coarse", "any", "mle")
-    for file in place.products.runs(branch):
-        Path(file).write_bytes(b"")
-    metric(place, branch, partial=True)
-    build_cube(description(place, "coarse"), "cube.nc")
-    assert (read_netcdf("cube.nc")["status"].sel(algorithm="mle") == MISSING).all()
 
 
 def test_chunks_of_any_size_give_the_same_files(place, monkeypatch):

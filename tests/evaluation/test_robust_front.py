@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bocu.core.errors import BocuError
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 from bocu.robust.ambiguity import ModifiedChiSquared, worst_case
 from bocu.sweep.evaluation.robust_front import (
@@ -94,11 +93,6 @@ def test_the_best_front_has_the_whole_hypervolume(problem, front, values):
     assert share[-1] == pytest.approx(1.0)
     assert (share[:-1] <= 1.0 + 1e-9).all()
     assert share[0] < 0.99
-
-
-def test_no_decision_no_front(values):
-    with pytest.raises(BocuError, match="needs one or more"):
-        front_among(np.empty((0, 1)), np.empty((0, 20, 2)), np.ones((1, 2)) / 2, values)
 
 
 def test_shares_need_no_payoffs_but_what_is_guaranteed(problem, values, front):

@@ -146,10 +146,3 @@ def test_the_command_prints_both(answers):
     assert len(found) == len(answers)
     assert {"algorithm", "kind", "protocol", "objective", "set", "reason", "runs"} == set(found[0])
     assert all(each["runs"] == (not each["reason"]) for each in found)
-
-
-@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["list", "sets", "--combinations"]])
-def test_other_uses_are_refused_in_a_line(arguments):
-    refused = CliRunner().invoke(app, arguments)
-    assert isinstance(refused.exception, BocuError)
-    assert "--combinations" in str(refused.exception)

@@ -36,13 +36,3 @@ def test_the_loop_of_the_page_guarantees_nearly_what_can_be(root, tmp_path, exac
     steady = max(expectation, key=expectation.__getitem__)
     assert max(worst.values()) - worst[order] < 0.5 * (max(worst.values()) - worst[steady])
     assert guaranteed < expected
-
-
-def test_what_the_page_says_of_its_orders_is_exact(root, exact):
-    expectation, worst = exact
-    text = " ".join((root / PAGE).read_text().split())
-    robust, steady = max(worst, key=worst.__getitem__), max(expectation, key=expectation.__getitem__)
-    assert f"the best order is {robust}, which guarantees {worst[robust]:.1f}" in text
-    assert f"the best expectation is that of {steady}, which guarantees {worst[steady]:.1f}" in text
-    assert f"54 guarantees {worst[54]:.1f}" in text
-    assert f"46 guarantees {worst[46]:.1f}" in text

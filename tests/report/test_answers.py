@@ -80,26 +80,11 @@ def test_who_is_open_is_neither_a_winner_nor_behind():
     assert texts["Who wins?"].startswith("Nobody can be named: no two algorithms are told apart.")
 
 
-def test_what_is_deployed_is_said_to_count_on_a_simulator():
-    texts = told(comparison("plan (so)", ["MLE"], ["PE"], deployed=True), comparison("hills (so)", ["MLE"], ["PE"]))
-    assert texts["How surely?"].endswith(
-        "On plan decisions are tried on a simulator: what is recommended counts there."
-    )
-
-
 def test_nobody_wins_with_too_few_seeds():
     texts = told(comparison("hills (so)", seeds=6), comparison("wells (so)", least="PE", seeds=5))
     assert texts["Who wins?"].startswith("Nobody can be named: too few seeds. MLE and PE had the least mean regret")
     assert texts["How surely?"] == "Not at all: 6 seeds at most, and a verdict takes 30 paired ones."
     assert texts["Where not?"] == "Not known before there is a winner."
-
-
-def test_few_seeds_of_one_comparison_are_said():
-    texts = told(comparison("hills (so)", ["MLE"], ["PE"]), comparison("wells (so)", seeds=3))
-    assert texts["Who wins?"] == "MLE, alone."
-    assert texts["How surely?"].endswith(
-        "; 1 cannot be told: 3 seeds at most, and a verdict takes 30 paired ones, by regret summed over all rounds."
-    )
 
 
 @pytest.mark.parametrize("times", [[], TIMES])
@@ -117,10 +102,3 @@ def test_who_runs_alone_wins_nothing(tmp_path):
     assert all(each.least for each in both)
     alone = {key: Standings({"random": table.regrets["random"]}) for key, table in found.items()}
     assert comparisons(cube, alone) == []
-
-
-def test_shared_leads_alone_say_of_how_many():
-    texts = told(
-        comparison("hills (so)", ["MLE", "PE"], ["Random"]), comparison("wells (so)", ["PE", "MLE"], ["Random"])
-    )
-    assert texts["How surely?"].startswith("2 of 2 leads are shared (hills (so): MLE and PE; and 1 more)")

@@ -9,13 +9,6 @@ from pathlib import PurePosixPath
 import pytest
 
 from bocu.commands.main import COMMANDS
-from bocu.core.rounds import EVERY
-
-# What pages, tables of commands and logs say without explaining it each time.
-WORDS = (
-    *("audit", "block", "branch", "checkpoint", "claim", "cube", "digest", "fingerprint", "initial design", "lineage"),
-    *("margin", "partial", "pilot", "run cache", "score", "seal", "stale", "stand-in", "taken over", "warm"),
-)
 
 
 def blocks(root, page, language):
@@ -55,18 +48,6 @@ def test_links_lead_to_files_of_the_clone(root):
     ]
     assert len(links) > 200
     assert not broken
-
-
-def test_the_glossary_has_the_protocols_and_the_words_of_pages_and_logs(root):
-    glossary = (root / "docs/glossary.md").read_text()
-    terms = re.findall(r"^(\S.*)\n: ", glossary, re.MULTILINE)
-    assert terms == sorted(terms, key=str.lower)
-    known = {term.lower() for term in terms}
-    assert known >= set(EVERY)
-    pages = "\n".join(path.read_text() for path in (root / "docs").rglob("*.md") if path.name != "glossary.md")
-    for word in WORDS:
-        assert re.search(rf"\b{word}", pages, re.IGNORECASE), word
-        assert word in known, word
 
 
 def test_commands_that_pages_name_exist(root):

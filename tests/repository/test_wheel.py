@@ -69,7 +69,7 @@ def test_it_holds_types_tables_and_pages(wheel):
     assert not [name for name in names if name.endswith(".nc") and "/raw/" not in name]  # prepared: made anew
 
 
-@pytest.mark.parametrize("kind", ["problems", "objectives", "algorithms", "metrics", "figures", "data"])
+@pytest.mark.parametrize("kind", ["algorithms", "data"])
 def test_it_lists_what_there_is(bare, tmp_path, kind):
     done = bare("bocu", "list", kind, folder=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,5 @@
 """The claims of the papers ask for what the papers speak of, and say which words were given a number by us."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -34,12 +33,6 @@ def test_complicated_hartmann_is_asked_by_the_payoff_that_the_paper_shows(claim)
         if problem_of_measure(measure, leaf.scope) == "complicated-hartmann"
     }
     assert words <= {"payoff"}
-
-
-def test_little_impact_of_the_number_of_contexts_is_asked_of_every_figure_that_shows_it():
-    asked = next(claim for claim in of("drmobo") if claim.id == "size-of-contexts")
-    shown = re.findall(r"[a-z-]+-\d+", " ".join(claim.check for claim in of("drmobo") if "sublinear" in claim.id))
-    assert {*re.findall(r"[a-z-]+-\d+", asked.check)} == {*shown}
 
 
 @pytest.mark.parametrize("distance", ["tv", "mmd"])

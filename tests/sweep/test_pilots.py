@@ -13,8 +13,7 @@ from bocu.core.errors import BocuError
 from bocu.sweep.experiment import resources
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.resources import START_SECONDS, estimate
-from bocu.sweep.forecast import Forecaster, by_pilot
-from bocu.sweep.pilots import measure_pilots, pilots_file, read_pilots
+from bocu.sweep.forecast import Forecaster, by_pilot, measure_pilots, pilots_file, read_pilots
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.pilot import Length, Pilot, measure
 

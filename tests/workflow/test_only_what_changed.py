@@ -48,7 +48,7 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
     ("name", "old", "new", "expected"),
     [
         (
-            "src/bocu/learners/algorithms/prior_confidence.py",
+            "src/bocu/learners/algorithms/beliefs.py",
             "probability with which the conf",
             "chance that the conf",
             set(),

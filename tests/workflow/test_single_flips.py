@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from bocu.sweep.staleness import Staleness
 from bocu.sweep.verification import verify
 
 pytestmark = pytest.mark.workflow
-FLIPS = 200
+FLIPS = 5  # of each kind of file
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +55,9 @@ def products() -> dict[str, list[Path]]:
 
 def test_every_flip_is_noticed_and_named(finished):
     assert verify(finished).faults == []
-    by_kind, drawn, rng = products(), Counter(), random.Random(29)
+    by_kind, rng = products(), random.Random(29)
     missed = []
-    for _ in range(FLIPS):
-        kind_of = rng.choice(sorted(by_kind))
+    for kind_of in FLIPS * sorted(by_kind):
         file = rng.choice(by_kind[kind_of])
         content, times = file.read_bytes(), file.stat()
         place = rng.randrange(8 * len(content))
@@ -71,9 +69,6 @@ def test_every_flip_is_noticed_and_named(finished):
             missed.append((file, place))
         file.write_bytes(content)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-        drawn[kind_of] += 1
-    print(dict(sorted(drawn.items())))
-    assert set(drawn) == set(by_kind)
     assert missed == []
     assert verify(finished).faults == []
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 
 def prune_command(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 
 
 def reduce_command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 if TYPE_CHECKING:
     from bocu.sweep.calls import Call, QueuedJob
@@ -79,9 +79,9 @@ def _taken_up(experiment: str, call: "Call") -> list[str]:
     from pathlib import Path
 
     from bocu.core.errors import BocuError
-    from bocu.sweep.experiment.clone import in_clone
+    from bocu.sweep.calls import read_recorded
+    from bocu.sweep.experiment.paths import in_clone
     from bocu.sweep.opening import merge, plan_of, recorded_sources, setting
-    from bocu.sweep.recorded import read_recorded
 
     try:
         found = read_recorded(call.arguments)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

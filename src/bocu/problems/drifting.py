@@ -19,7 +19,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Outline
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.learners.surrogates.time_varying import drifting
 from bocu.problems.candidates import prior_named
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation

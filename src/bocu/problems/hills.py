@@ -19,7 +19,7 @@ from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import Integer, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import TIME_VARYING, Context, Decision, Description, FiniteDomain, Outline, time_steps
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 

@@ -19,7 +19,7 @@ from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
 from bocu.core.rounds import TIME_VARYING, BoxDomain, Context, Decision, Description, Outline, time_steps
 from bocu.learners.surrogates.box_time_varying import BoxPrior, MeanFunction, slope_tail_on_a_line
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.hills import CENTRES, LABELS, HillShapeParameters
 from bocu.problems.priors.boxes import box_prior

@@ -18,13 +18,12 @@ from bocu.core.loading import nothing_outside
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.sweep.calls import CALLS
-from bocu.sweep.changes import changes
-from bocu.sweep.experiment.clone import in_clone, of_clone
 from bocu.sweep.experiment.configuration import LABEL, read_experiment_file
-from bocu.sweep.experiment.paths import RESULTS, RUN_CACHE, ResultPaths
+from bocu.sweep.experiment.paths import RESULTS, RUN_CACHE, ResultPaths, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import MADE_FROM
+from bocu.sweep.staleness import changes
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")

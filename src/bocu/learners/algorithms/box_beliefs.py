@@ -17,9 +17,8 @@ from bocu.core.plain import State
 from bocu.core.rounds import BoxDomain, Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Acquisition
-from bocu.learners.algorithms.beliefs import Beliefs, Offers
-from bocu.learners.algorithms.prior_confidence import box_sqrt_beta
-from bocu.learners.algorithms.search_parameters import SearchParameters
+from bocu.learners.acquisition.multistart import SearchParameters, maximise
+from bocu.learners.algorithms.beliefs import Beliefs, Offers, box_sqrt_beta
 from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior
 
 
@@ -147,8 +146,6 @@ class BoxOffers(Offers):
         return self._posteriors, rows, self._sqrt_beta[rows], self._t
 
     def _best(self, acquisitions: Sequence[PriorsBound]) -> np.ndarray:
-        from bocu.learners.acquisition.multistart import maximise
-
         search = self._search
         found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in acquisitions]
         first = first_best([best.value for best in found])

@@ -22,9 +22,10 @@ from bocu.core.plain import State
 from bocu.core.rounds import BoxDomain, Context, Decision, Description, Domain, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.learners.acquisition.multistart import SearchParameters, maximise
+from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
@@ -267,8 +268,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     def _best(self, acquisition: SurfaceAcquisition, round: Round) -> Any:
         """Return the decision of largest acquisition."""
-        from bocu.learners.acquisition.multistart import maximise
-
         search = self.parameters.search
         best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts, merge=search.merge)
         return self._member(best.decision)
@@ -303,8 +302,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
     ) -> Surface:
         """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
-        from bocu.learners.acquisition.surfaces import surface
-
         return surface(posteriors[0], points, sqrt_beta)
 
     def _reported(self, output: int) -> list[Reported]:

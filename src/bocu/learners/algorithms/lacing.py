@@ -127,4 +127,5 @@ class CVUCB(_LacingAlgorithm):
         steps = np.concatenate([np.cumsum(reference[bound.argsort(kind="stable")]) for bound in (lower, upper)])
         alpha = min(self.rule.ambiguity_set.alpha, 1.0 - _ROUNDING)
         levels = [Quantile(float(step)) for step in np.unique(np.append(steps, 0.0)) if step <= alpha]
-        return max(levels, key=lambda level: float(level(upper, reference) - level(lower, reference)))
+        widths = [float(level(upper, reference) - level(lower, reference)) for level in levels]
+        return levels[first_best(widths, float(np.abs((lower, upper)).max()))]

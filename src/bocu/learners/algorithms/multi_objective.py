@@ -19,11 +19,11 @@ from bocu.core.parameters import Parameters
 from bocu.core.rounds import SCALARISED, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.learners.acquisition.functionals import ExpectedValue
-from bocu.learners.acquisition.objectives import functional
+from bocu.learners.acquisition.functionals import ExpectedValue, functional
+from bocu.learners.acquisition.multistart import SearchParameters
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.algorithms.base import Pursued
 from bocu.learners.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.learners.algorithms.theorems import Bound, DrmoboWidth
 from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
@@ -134,8 +134,6 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
     def _surface(
         self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
     ) -> Surface:
-        from bocu.learners.acquisition.surfaces import WeightedSurface, surface
-
         return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], self._weights(round))
 
     def _weights(self, round: Round) -> np.ndarray:

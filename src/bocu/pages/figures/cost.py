@@ -18,7 +18,7 @@ from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS
 from bocu.sweep.evaluation.statistics import mean_and_error
 
 if TYPE_CHECKING:
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 MILLISECONDS = 1e3
 MACHINE = "Times depend on the machine and on what else ran there."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bocu.problems.base import Realisation
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 MOST_TICKS = 18
 _PREFIX = "problem_"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "

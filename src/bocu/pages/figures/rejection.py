@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 TITLE = "How a prior is rejected"
 TRIED = 25

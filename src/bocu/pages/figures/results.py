@@ -34,7 +34,7 @@ from bocu.sweep.evaluation.standings import Standings
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.titles import in_words, value_in_words
-from bocu.sweep.runs.status import DONE, MISSING
+from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -28,7 +28,7 @@ from bocu.sweep.evaluation.scorers import build_scorer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 TITLE = "Robustness curves"
 PANEL_HEIGHT = 2.2

@@ -16,7 +16,7 @@ from bocu.core.io.chunks import ChunkFile, chunk_file, seed_slices
 from bocu.core.io.files import canonical_json, open_netcdf, reading, write_netcdf
 from bocu.core.io.provenance import COLLECTED, SHARED, collected, refuse_other_schema
 from bocu.sweep.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR, SURROGATE
-from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
+from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -36,7 +36,7 @@ from bocu.sweep.evaluation.prior_choices import first_rounds, rejection_rounds, 
 from bocu.sweep.evaluation.run_statistics import STATISTICS
 from bocu.sweep.evaluation.statistics import mean_and_error
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
-from bocu.sweep.runs.status import DONE, NOT_DEFINED
+from bocu.sweep.runs.records import DONE, NOT_DEFINED
 
 if TYPE_CHECKING:
     import xarray as xr

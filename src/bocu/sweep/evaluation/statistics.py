@@ -172,7 +172,9 @@ def exact_p_values(times: np.ndarray | int, count: np.ndarray | int, boundary: f
     return np.asarray(np.minimum(1.0, 2.0 * np.minimum(below, above)))
 
 
-def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+def student_ratio(
+    numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE, count: int | None = None
+) -> Interval:
     """Return the ratio of two means over the same seeds with Fieller's (1954) interval.
 
     It holds every ratio r for which Student's interval of the paired differences `numerator - r denominator` holds 0,
@@ -182,12 +184,13 @@ def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: fl
         numerator: one number a seed, shape (seeds,).
         denominator: the same seeds in the same order.
         confidence: coverage of the interval.
+        count: how many of the numbers are independent of each other; all, if left out.
 
     Returns:
         Its ends are infinite where the denominator's mean is not clear of 0; all is not a number where that mean is 0.
     """
     numerator, denominator = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    count = len(numerator)
+    count = len(numerator) if count is None else count
     base = float(denominator.mean()) if count else 0.0
     if base == 0:
         return Interval(float("nan"), float("nan"), float("nan"), count)

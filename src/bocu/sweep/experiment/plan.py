@@ -26,12 +26,11 @@ from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.laws import NamedParameters, named_in
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import Experiment
-from bocu.sweep.experiment.inputs import JobInputs
+from bocu.sweep.experiment.entries import parameters_of, protocol_of
 from bocu.sweep.experiment.job_parameters import JobParameters
 from bocu.sweep.experiment.looks import abouts
 from bocu.sweep.experiment.paths import ResultPaths
-from bocu.sweep.experiment.problem_entries import parameters_of, protocol_of
-from bocu.sweep.experiment.products import Products
+from bocu.sweep.experiment.products import JobInputs, Products
 from bocu.sweep.experiment.registry import RegisteredClass, find
 from bocu.sweep.experiment.sweep_expansion import Sweep
 from bocu.sweep.experiment.titles import titles
@@ -48,7 +47,7 @@ class StatedClaim(Protocol):
         """Return it and its file as plain data."""
 
 
-SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
+SETTLED = "bocu.sweep.forecast:settled"  # by name: what a forecast needs lies above
 
 
 def signed(function: Function) -> Function:

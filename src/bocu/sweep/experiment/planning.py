@@ -13,7 +13,6 @@ from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.catalogue import sources_file as catalogue_at_hand
 from bocu.sweep.experiment.branches import Branch, Component
-from bocu.sweep.experiment.clone import scripts_beside
 from bocu.sweep.experiment.configuration import (
     AlgorithmEntry,
     Experiment,
@@ -22,14 +21,15 @@ from bocu.sweep.experiment.configuration import (
     origin,
     parse_experiment,
 )
-from bocu.sweep.experiment.entries import Entries, components_chosen
-from bocu.sweep.experiment.figure_entries import figures_of
-from bocu.sweep.experiment.metric_entries import metrics_of, refuse_unscorable
-from bocu.sweep.experiment.plan import Plan, StatedClaim
-from bocu.sweep.experiment.plugins.lookup import faults_told
-from bocu.sweep.experiment.problem_entries import parameters_of, problem_components, protocol_of
-from bocu.sweep.experiment.refusals import (
+from bocu.sweep.experiment.entries import (
+    Entries,
+    components_chosen,
+    figures_of,
+    metrics_of,
     no_branch,
+    parameters_of,
+    problem_components,
+    protocol_of,
     refuse_branch,
     refuse_duplicates,
     refuse_missing_mirror,
@@ -37,7 +37,11 @@ from bocu.sweep.experiment.refusals import (
     refuse_rounds,
     refuse_unknown_papers,
     refuse_unknown_reference,
+    refuse_unscorable,
 )
+from bocu.sweep.experiment.paths import scripts_beside
+from bocu.sweep.experiment.plan import Plan, StatedClaim
+from bocu.sweep.experiment.plugins import faults_told
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.experiment.sweep_expansion import expand_sweeps
 

@@ -11,10 +11,10 @@ from bocu.core.io.provenance import refuse_other_schema
 from bocu.core.rounds import Context, Decision, Domain, FiniteDomain
 from bocu.learners.algorithms.base import Reported
 from bocu.sweep.runs.protocol import Turn
-from bocu.sweep.runs.status import DONE, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 _CORE = (
     ("decision_index", "int32", -1, "index of the decision in its finite domain; -1 in a continuous one", "1"),
@@ -183,3 +183,12 @@ def read_runs(path: str | os.PathLike[str]) -> "xr.Dataset":
     data = read_netcdf(path, sealed=True)
     refuse_other_schema(path, data.attrs)
     return data
+
+
+MISSING, DONE, NOT_DEFINED = 0, 1, 2
+STATUS_ATTRIBUTES = {
+    "long_name": "whether the run stands",
+    "units": "1",
+    "flag_values": np.array([MISSING, DONE, NOT_DEFINED], dtype=np.int8),
+    "flag_meanings": "missing done not_defined",
+}

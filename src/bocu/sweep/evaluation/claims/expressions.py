@@ -43,6 +43,8 @@ WORDS: Mapping[str, Word] = {
     "rejected": Word(PURE, "1 for a seed in which a candidate prior was rejected, else 0", ("prior",)),
     "seconds": Word(SECONDS, "mean time of a round"),
 }
+BY_ROUND = ("final", "mean", "at", "payoff")
+"""Words that are sums over rounds, which can be judged over these in place of seeds."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, share_interval, student_ratio
 
 NOTHING = Interval(nan, nan, nan, 0)
-_TURNS = 4
+TURNS = 4
 """Turns after which the ends of a ratio's interval stand still to the figures that are shown."""
 
 
@@ -39,13 +39,16 @@ class Finding:
     effect: float = 0.0
 
 
-def finding_of(leaf: Leaf, numbers_of: Callable[[str], Numbers], turns: int = _TURNS) -> Finding:
+def finding_of(
+    leaf: Leaf, numbers_of: Callable[[str], Numbers], turns: int = TURNS, blocks: int | None = None
+) -> Finding:
     """Return what the numbers say of a comparison.
 
     Args:
         leaf: the comparison.
         numbers_of: problem -> its numbers.
         turns: how often the ends of a ratio's interval are mended; 0 where nobody reads them.
+        blocks: of numbers by blocks of rounds, how many there are side by side, which count as seeds do.
     """
     comparison, scope = leaf.comparison, leaf.scope
     right = sample(comparison.right, scope, numbers_of)
@@ -53,7 +56,7 @@ def finding_of(leaf: Leaf, numbers_of: Callable[[str], Numbers], turns: int = _T
     if isinstance(comparison.left, Ratio):
         above = sample(comparison.left.numerator, scope, numbers_of)
         below = sample(comparison.left.denominator, scope, numbers_of)
-        value, p_value, effect = _of_ratio(above, below, boundary, turns)
+        value, p_value, effect = _of_ratio(above, below, boundary, turns, blocks)
     else:
         left = sample(comparison.left, scope, numbers_of)
         gaps = _numbers(left if isinstance(right, float) else combined([(1.0, left), (-1.0, right)]))
@@ -61,7 +64,7 @@ def finding_of(leaf: Leaf, numbers_of: Callable[[str], Numbers], turns: int = _T
             value, p_value = share_interval(gaps, boundary)
             effect = _beyond(value.value - boundary, sqrt(max(0.0, boundary * (1 - boundary))))
         else:
-            value, p_value, effect = _of_mean(gaps, boundary)
+            value, p_value, effect = _of_mean(gaps, boundary, blocks)
     effect *= -1 if comparison.relation == "<" else 1
     for_it, against_it = (p_value, 1.0) if effect > 0 else (1.0, p_value)
     if value.count < LEAST_SEEDS or effect == 0 or np.isnan(p_value):
@@ -87,14 +90,15 @@ def _of_events(comparison: Inequality) -> bool:
     )
 
 
-def _of_mean(values: np.ndarray, boundary: float) -> tuple[Interval, float, float]:
+def _of_mean(values: np.ndarray, boundary: float, blocks: int | None) -> tuple[Interval, float, float]:
     """Return the mean, the p value against the boundary, and how far beyond it the mean lies in standard deviations."""
     if not len(values):
         return NOTHING, nan, 0.0
-    found = paired_means(values - boundary, CONFIDENCE)
+    found = paired_means(values - boundary, CONFIDENCE, blocks)
     gap, half, spread = float(found.mean[0]), float(found.half[0]), float(values.std(ddof=1)) if len(values) > 1 else 0
     mean = gap + boundary
-    return Interval(mean, mean - half, mean + half, len(values)), float(found.p_value[0]), _beyond(gap, spread)
+    interval = Interval(mean, mean - half, mean + half, int(found.count[0]))
+    return interval, float(found.p_value[0]), _beyond(gap, spread)
 
 
 def _beyond(gap: float, spread: float) -> float:
@@ -102,7 +106,7 @@ def _beyond(gap: float, spread: float) -> float:
 
 
 def _of_ratio(
-    above: Sample | float, below: Sample | float, boundary: float, turns: int
+    above: Sample | float, below: Sample | float, boundary: float, turns: int, blocks: int | None
 ) -> tuple[Interval, float, float]:
     """Return a ratio of means as `_of_mean` returns a mean.
 
@@ -116,14 +120,15 @@ def _of_ratio(
     numerator, denominator = (
         np.array([one if isinstance(one, float) else one[seed] for seed in gap]) for one in (above, below)
     )
-    value = student_ratio(numerator, denominator)
+    count = len(gap) if blocks is None else blocks
+    value = student_ratio(numerator, denominator, count=count)
     for _ in range(turns):
         if not np.isfinite([value.low, value.high]).all() or value.low == value.high:
             break
         gaps = numerator - np.array([[value.low], [value.high]]) * denominator
-        factor = paired_means(gaps).half / (gaps.std(axis=1, ddof=1) / sqrt(len(gap)))
-        low, high = (student_ratio(numerator, denominator, 1 - 2 * float(t.sf(f, len(gap) - 1))) for f in factor)
+        factor = paired_means(gaps, blocks=blocks).half / (gaps.std(axis=1, ddof=1) / sqrt(count))
+        low, high = (student_ratio(numerator, denominator, 1 - 2 * float(t.sf(f, count - 1)), count) for f in factor)
         value = replace(value, low=low.low, high=high.high)
-    _, p_value, effect = _of_mean(_numbers(gap), 0.0)
+    _, p_value, effect = _of_mean(_numbers(gap), 0.0, blocks)
     known = np.isfinite([value.low, value.high]).all() and denominator.mean() > 0
     return value, p_value if known else nan, effect

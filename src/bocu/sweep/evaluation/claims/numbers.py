@@ -17,10 +17,11 @@ from bocu.sweep.evaluation.claims.expressions import Measure, Scope, Sum, proble
 from bocu.sweep.evaluation.claims.places import Known, Place, place_of
 from bocu.sweep.evaluation.cubes import swept_entries
 from bocu.sweep.evaluation.curves import scored_throughout
+from bocu.sweep.evaluation.paired_means import moving_blocks
 from bocu.sweep.evaluation.prior_choices import rejection_rounds
 from bocu.sweep.evaluation.robust_front import guaranteed_share
 from bocu.sweep.evaluation.statistics import growth_slopes
-from bocu.sweep.runs.status import DONE, MISSING
+from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
     from typing import Self
@@ -64,9 +65,11 @@ class Numbers(ABC):
         finished: seeds that some runs have finished.
         data_label: what the data behind the problem are where nobody measured them; empty: measured, or none.
         kept_rounds: rounds up to which regret is known.
+        block: of how many rounds the blocks are that stand in the place of seeds; 0: none do.
     """
 
     data_label = ""
+    block = 0
     kept_rounds: Set[int]
 
     def __init__(self, known: Known, variables: Collection[str], swept: Swept, finished: int) -> None:
@@ -78,8 +81,14 @@ class Numbers(ABC):
         other.known = replace(self.known, names=dict(names))
         return other
 
+    def by_blocks(self, length: int) -> "Self":
+        """Return the same numbers, means over the seeds, with moving blocks of so many rounds in the seeds' place."""
+        other = copy.copy(self)
+        other.block = length
+        return other
+
     def measured(self, measure: Measure, scope: Scope) -> Sample:
-        """Return what a word stands for, for every seed that has all of it.
+        """Return what a word stands for, for every seed, or block, that has all of it.
 
         Raises:
             BocuError: there is nothing of what is asked for.
@@ -87,19 +96,32 @@ class Numbers(ABC):
         return self.at(measure.word, place_of(measure, scope, self.known))
 
     def at(self, word: str, place: Place) -> Sample:
-        """Return what a word stands for at a place, for every seed that has all of it.
+        """Return what a word stands for at a place, for every seed, or block, that has all of it.
 
         Raises:
             BocuError: the problem does not have what the word is about.
         """
         if VARIABLES[word] not in self.variables:
             raise BocuError(f"'{self.known.problem}' has no '{VARIABLES[word]}', which the check asks for")
+        if self.block:
+            rounds = self.by_round("payoff" if word == "payoff" else "final", place).mean(axis=0)
+            rounds = np.where(np.arange(len(rounds)) < (place.round or len(rounds)), rounds, 0.0)
+            share = len(rounds) if word == "mean" else 1
+            return dict(enumerate(moving_blocks(rounds / share, self.block).tolist()))
         seeds, values = self._column(word, place)
         return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
 
     @abstractmethod
     def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """Return seeds and what a word stands for, both of shape (seeds,); not a number: nothing."""
+
+    @abstractmethod
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        """Return regret ("final") or payoff of each round from 1 on, shape (seeds, rounds).
+
+        Raises:
+            BocuError: single rounds are not at hand.
+        """
 
 
 class CubeNumbers(Numbers):
@@ -177,6 +199,11 @@ class CubeNumbers(Numbers):
                     self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
                 )
                 return seeds, (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
+
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        if word == "final":
+            return self._regret(place.objective, place.algorithm, place.metric)[1]
+        return self._reported(place, word)[1]
 
     def _rejected(self, place: Place, seeds: np.ndarray) -> np.ndarray | None:
         """Return the prior that each round rejected, negative: none; None where that is not reported."""

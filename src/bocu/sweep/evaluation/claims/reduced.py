@@ -2,13 +2,13 @@
 
 A row is what a word of checks stands for at one place (problem, objective, algorithm, and metric or prior), a column a
 seed: verdicts and paired intervals come out as from the cubes. Regret up to a round is kept at some shares of the
-rounds, in single precision; every other number is exact.
+rounds, in single precision, and so is every round where claims are judged over rounds; every other number is exact.
 """
 
 import functools
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -35,7 +35,7 @@ REDUCED = "reduced_version"
 """Attribute of files of reduced results."""
 VERSION = 1
 CHECKS = "checks"
-"""Attribute that says what claims asked when results were reduced."""
+"""Attribute that says what claims asked when results were reduced, or when that was frozen."""
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
 """Shares of the rounds up to which regret is kept."""
 _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
@@ -59,7 +59,7 @@ class Reduced:
         settings: those of the command line that say at which scale it was run.
         trial: how much less that is than the experiment's file asks for; empty: no less.
         problems: label -> numbers.
-        checks: what claims asked of these results when they were reduced, by file and identifier; None: nobody knows.
+        checks: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
     """
 
     experiment: str
@@ -80,16 +80,25 @@ def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
     Raises:
         BocuError: there are no cubes, or one cannot be read.
     """
-    files, described = cubes_in(folder), record_in(folder)
-    reduction = _Reduction(final)
+    files, described, judged = cubes_in(folder), record_in(folder), folder / "claims/verdicts.json"
+    asked = read_verdicts(judged) if judged.is_file() else []
+    by_round = {one["problem"] for claim in asked if claim["blocks"] for one in claim["comparisons"]}
+    reduction = _Reduction(final, by_round)
     for file in files:
         with open_netcdf(file, decode_times=False) as cube, reading(file):
             refuse_other_schema(file, cube.attrs)
             reduction.add(cube)
-    data, judged = reduction.dataset(described), folder / "claims/verdicts.json"
-    if judged.is_file():
-        data.attrs[CHECKS] = canonical_json(checks_of(read_verdicts(judged)))
+    data = reduction.dataset(described)
+    if asked:
+        data.attrs[CHECKS] = canonical_json(checks_of(asked))
     write_netcdf(data, output)
+
+
+def freeze(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Keep with reduced results what claims ask of them from now on, where nothing of it is kept there yet."""
+    data = read_netcdf(file, sealed=True)
+    if CHECKS not in data.attrs:
+        write_netcdf(data.assign_attrs({CHECKS: canonical_json(checks_of(records))}), file)
 
 
 def cubes_in(folder: Path) -> list[Path]:
@@ -183,6 +192,14 @@ class ReducedNumbers(Numbers):
             values = self._table.until[self._table.curve_of[row], self._kept.index(place.round)]
         return self._table.seeds, values / self.known.rounds if word == "mean" else values
 
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        metric = place.metric if word == "final" else ""
+        row = self._table.rows.get((word, self.known.problem, place.objective, place.algorithm, metric, ""), -1)
+        if row not in self._table.series_of:
+            raise BocuError(f"'{self.known.problem}' was reduced without its rounds, over which the check is judged")
+        found: np.ndarray = self._table.by_round[self._table.series_of[row]][:, : self.known.rounds]
+        return found[~np.isnan(found).any(axis=1)].astype(float)
+
 
 class _Table:
     """The rows of all problems, in memory."""
@@ -193,6 +210,10 @@ class _Table:
         self.numbers: np.ndarray = data["number"].values
         self.until: np.ndarray = data["regret_until"].values
         self.curve_of = {int(row): curve for curve, row in enumerate(data["curve_row"].values)}
+        self.series_of: dict[int, int] = {}
+        if "by_round" in data:
+            self.series_of = {int(row): place for place, row in enumerate(data["series_row"].values)}
+            self.by_round: np.ndarray = data["by_round"].values
         self.seeds: np.ndarray = data["seed"].values
         self.about = dict(zip(*(data[key].values.astype(str).tolist() for key in ("problem", "about")), strict=True))
 
@@ -200,8 +221,9 @@ class _Table:
 class _Reduction:
     """What is gathered of cubes, one after another."""
 
-    def __init__(self, final: bool) -> None:
-        self.final = final
+    def __init__(self, final: bool, by_round: Collection[str]) -> None:
+        self.final, self.by_round = final, by_round
+        self.series: dict[int, Mapping[int, np.ndarray]] = {}
         self.about: dict[str, str] = {}
         self.rows: list[tuple[str, ...]] = []
         self.samples: list[Sample] = []
@@ -236,6 +258,8 @@ class _Reduction:
                     for round_ in kept
                 ]
                 self.curves[len(self.rows)] = until
+            if word in ("final", "payoff") and known.problem in self.by_round:
+                self.series[len(self.rows)] = dict(zip(sample, numbers.by_round(word, place), strict=True))
             self.rows.append((word, known.problem, place.objective, place.algorithm, place.metric, place.prior))
             self.samples.append(sample)
 
@@ -266,6 +290,7 @@ class _Reduction:
                     until,
                     {"long_name": "regret summed up to a kept round of the problem", "units": "payoff_units"},
                 ),
+                **self._series(seeds),
                 "about": _told("problem", list(self.about.values()), "what is known of the problem, JSON"),
             },
             {"problem": _told("problem", list(self.about), "problem"), "seed": _told("seed", seeds, "seed")},
@@ -279,6 +304,21 @@ class _Reduction:
                 "trial": trial_of(described),
             },
         )
+
+    def _series(self, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+        """Return every round of the problems whose claims are judged over rounds."""
+        if not self.series:
+            return {}
+        longest = max(len(rounds) for own in self.series.values() for rounds in own.values())
+        values = np.full((len(self.series), len(seeds), longest), np.nan, dtype=np.float32)
+        for place, own in enumerate(self.series.values()):
+            for seed, rounds in own.items():
+                values[place, seeds.index(seed), : len(rounds)] = rounds
+        told = {"long_name": "regret or payoff of each round from 1 on", "units": "payoff_units"}
+        return {
+            "series_row": _told("series", list(self.series), "row that is the sum of the rounds"),
+            "by_round": (("series", "seed", "round"), values, told),
+        }
 
 
 def record_in(folder: Path) -> Plain:

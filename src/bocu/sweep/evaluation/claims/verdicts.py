@@ -12,7 +12,7 @@ for where the former verdict is right the latter is.
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan, sqrt
 
 import numpy as np
@@ -31,7 +31,7 @@ from bocu.sweep.evaluation.claims.expressions import (
     stricter,
     thresholds,
 )
-from bocu.sweep.evaluation.claims.findings import NOTHING, Finding, finding_of
+from bocu.sweep.evaluation.claims.findings import NOTHING, TURNS, Finding, finding_of
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.sweep.evaluation.claims.places import Place, place_of
@@ -67,6 +67,8 @@ class Verdict:
             `MOST_SEEDS` would not do; None: it is settled, or too few seeds tell of means and spreads.
         thresholds: of a check with some, the strictest with which it holds by itself, all moved by one factor; empty:
             none within a factor of `THRESHOLDS`.
+        blocks: of a claim that is judged over rounds, their length -> p values for and against it, the first that of
+            the findings; these count as seeds do.
     """
 
     outcome: str
@@ -80,6 +82,7 @@ class Verdict:
     seconds: float = nan
     seeds_wanted: int | None = None
     thresholds: tuple[float, ...] | None = None
+    blocks: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
@@ -161,12 +164,14 @@ def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:
     """Return evidence and findings of a claim; its outcome takes its family."""
     if claim.check is None:
         return Verdict(NOT_RUN, UNCHECKED)
+    length = claim.blocks[0] if claim.blocks else 0
+    find = _finder(numbers_of, length)
     findings, missing = [], []
     spent: dict[tuple[str, str, str], float] = {}
     stand_ins: dict[str, None] = {}
     for leaf in leaves(claim.node):
         try:
-            findings.append(finding_of(leaf, numbers_of))
+            findings.append(find(leaf))
             for measure in leaf.comparison.measures:
                 numbers = numbers_of(problem_of_measure(measure, leaf.scope))
                 place = place_of(measure, leaf.scope, numbers.known)
@@ -188,15 +193,31 @@ def _judged(claim: Claim, numbers_of: Callable[[str], Numbers]) -> Verdict:
     told = [f"no cube of {absent}"] if absent else []
     apart = claim.not_comparable or claim.stand_in or "; ".join(stand_ins)
     few = max(finding.value.count for finding in findings) < LEAST_SEEDS
-    farthest = None if missing or few else _farthest(claim.node, numbers_of)
+    farthest = None if missing or few else _farthest(claim.node, find)
+    blocks = {length: (for_it, against_it)} if length else {}
+    for other in claim.blocks[1:] if not missing else ():
+        beside = _finder(numbers_of, other)
+        blocks[other] = _evidence(claim.node, [beside(leaf) for leaf in leaves(claim.node)])
     outcome = NOT_COMPARABLE if claim.not_comparable else STAND_IN if apart else OPEN
     return Verdict(
         outcome, "; ".join([*filter(None, [apart]), *told]), nan, 0, tuple(findings), for_it, against_it, rests_on,
-        sum(spent.values()), thresholds=farthest,
+        sum(spent.values()), thresholds=farthest, blocks=blocks,
     )  # fmt: skip
 
 
-def _farthest(node: Node, numbers_of: Callable[[str], Numbers]) -> tuple[float, ...] | None:
+def _finder(numbers_of: Callable[[str], Numbers], length: int) -> Callable[..., Finding]:
+    """Return what finds of a comparison; over rounds, in moving blocks, where these have a length."""
+    if not length:
+        return functools.partial(finding_of, numbers_of=numbers_of)
+
+    def find(leaf: Leaf, turns: int = TURNS) -> Finding:
+        numbers = {problem: numbers_of(problem).by_blocks(length) for problem in problems_of(leaf)}
+        return finding_of(leaf, numbers.__getitem__, turns, numbers[problems_of(leaf)[0]].known.rounds // length)
+
+    return find
+
+
+def _farthest(node: Node, find: Callable[..., Finding]) -> tuple[float, ...] | None:
     """Return the strictest thresholds with which a test holds by itself, moved alike; None: it has none."""
     stated = thresholds(node)
     if not stated:
@@ -204,7 +225,7 @@ def _farthest(node: Node, numbers_of: Callable[[str], Numbers]) -> tuple[float, 
 
     def holds(times: float) -> bool:
         asked = stricter(node, times)
-        return _evidence(asked, [finding_of(leaf, numbers_of, 0) for leaf in leaves(asked)])[0] < 1 - CONFIDENCE
+        return _evidence(asked, [find(leaf, turns=0) for leaf in leaves(asked)])[0] < 1 - CONFIDENCE
 
     near, far = 1 / THRESHOLDS, THRESHOLDS
     if not holds(near):
@@ -244,7 +265,8 @@ def corrected(claims: Sequence[Claim], judged: Sequence[Verdict]) -> list[Verdic
             _follow(claims, found, places, strong, weak)
         for place in places:
             least = min(finding.value.count for finding in found[place].findings)
-            if found[place].outcome not in (HOLDS, FAILS) and least >= LEAST_SEEDS:
+            settled = found[place].outcome in (HOLDS, FAILS) or found[place].blocks
+            if not settled and least >= LEAST_SEEDS:
                 wanted = _seeds_wanted(claims[place].node, found[place])
                 found[place] = replace(found[place], seeds_wanted=wanted)
     return found
@@ -272,16 +294,17 @@ def decided(own: Verdict, p_value: float, corrected: int, correction: str) -> Ve
     if p_value < level and own.rests_on >= VERDICT_SEEDS:
         return replace(own, outcome=HOLDS if towards else FAILS)
     if own.raw_p_value < level:
-        why = f"{own.rests_on} paired seeds, a verdict takes {VERDICT_SEEDS}"
+        why = f"{own.rests_on} {'blocks of rounds' if own.blocks else 'paired seeds'}, a verdict takes {VERDICT_SEEDS}"
         if p_value >= level:
             why = f"by an uncorrected interval, not after {correction}"
         leaning = LEANS_FOR if towards else LEANS_AGAINST
         return replace(own, outcome=leaning, reason="; ".join(filter(None, (own.reason, why))))
     if own.reason:
         return replace(own, outcome=OPEN)
-    fewest = min(finding.value.count for finding in own.findings)
+    fewest, what = min(finding.value.count for finding in own.findings), "blocks" if own.blocks else "seeds"
     if fewest < LEAST_SEEDS:
-        return replace(own, outcome=OPEN, reason=f"too few seeds: {fewest} paired, a claim leans from {LEAST_SEEDS} on")
+        why = f"too few {what}: {fewest} paired, a claim leans from {LEAST_SEEDS} on"
+        return replace(own, outcome=OPEN, reason=why)
     several = len(own.findings) > 1
     why = "not told apart in every part" if several else "the interval holds the boundary"
     return replace(own, outcome=OPEN, reason=why)

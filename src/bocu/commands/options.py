@@ -1,6 +1,7 @@
-"""Where a command is told to write: refused before anything is computed, where nothing can be written."""
+"""Options that commands share: where to write, refused before anything is computed, and whom to believe."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -25,3 +26,11 @@ def writable(option: typer.CallbackParam, path: Path | None) -> Path | None:
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise BocuError(f"{option.opts[-1]}: found {path}; {folder} is no folder that can be written to")
     return path
+
+
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Run what files under results/ name: experiments with classes of their own, links out of it."
+    ),
+]
