@@ -153,8 +153,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "a colour": (
         "core/style.py",
-        'GREY = "#0A0A0A", "#7A7A7A"',
-        'GREY = "#0A0A0A", "#707070"',
+        'GREY = "#1B1F24", "#6A6F76"',
+        'GREY = "#1B1F24", "#707070"',
         ["figure *", "report"],
     ),
     "the report": ("pages/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", ["report"]),

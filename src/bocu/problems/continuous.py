@@ -30,9 +30,8 @@ from bocu.problems.optima import (
     optimum_of,
 )
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
-from bocu.robust.contexts.laws import JointLaw
+from bocu.robust.contexts.laws import JointLaw, LawParameters
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters, restated
-from bocu.robust.contexts.stated_laws import LawParameters
 
 
 class ContinuousParameters(ProblemParameters):
