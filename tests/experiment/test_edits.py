@@ -67,8 +67,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # Runs
     "an algorithm": (
         "learners/algorithms/time_varying.py",
-        "return first_best(weights), offers.best_on_average(weights)",
-        "return first_best(-weights), offers.best_on_average(weights)",
+        "return first_best(weights), ratings.best_on_average(weights)",
+        "return first_best(-weights), ratings.best_on_average(weights)",
         ["run */any/fully-bayesian"],
     ),
     "the base class of two algorithms": (
