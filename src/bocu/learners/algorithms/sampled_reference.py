@@ -50,9 +50,6 @@ from bocu.robust.objectives.functions import (
     UncertaintyObjective,
 )
 
-if TYPE_CHECKING:
-    pass
-
 
 class SampledReferenceParameters(ContinuousAlgorithmParameters):
     """How many contexts stand for the box."""
