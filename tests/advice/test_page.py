@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 
-PAGE, OPTIONS = "docs/suggest.md", "docs/suggest-options.md"
+PAGE = "docs/suggest.md"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
@@ -43,7 +43,7 @@ def test_the_python_of_the_page_suggests_an_order(root, capsys):
 
 
 def test_the_settings_of_the_page_are_those_that_are_written(root, kiosk):
-    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == OPTIONS)
+    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == PAGE)
     assert block.text == (kiosk / "kiosk.yaml").read_text(encoding="utf-8")
     assert (
         "order = 62 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout

@@ -1,4 +1,4 @@
-"""How far kernel density estimates are from the distribution they are of: the table in docs/developers/optima.md.
+"""How far kernel density estimates are from the distribution they are of: the table in docs/developers/performance.md.
 
 python tests/benchmarks/density_estimates.py
 """

@@ -25,7 +25,8 @@ def test_the_loops_of_ones_own_run_and_find_the_peak(root, number, peak):
 @pytest.mark.ci
 def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
     said = []
-    for code in blocks(root, "docs/botorch.md", "python"):
+    *loops, _, _ = blocks(root, "docs/botorch.md", "python")  # the last two: tests/interop/test_adapters_page.py
+    for code in loops:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         said += [float(number) for number in re.findall(r"\d\.\d+", done.stdout)]
     believed, distrusted, _, _, *levels = said
@@ -52,7 +53,7 @@ def test_links_lead_to_files_of_the_clone(root):
 
 def test_commands_that_pages_name_exist(root):
     pages = [path for place in ("*.md", "config/*.md", "docs/**/*.md") for path in root.glob(place)]
-    assert len(pages) > 40
+    assert len(pages) > 35
     for page in pages:
         for command in re.findall(r"`bocu ([a-z][a-z-]*)|^    bocu ([a-z][a-z-]*)", page.read_text(), re.MULTILINE):
             assert "".join(command) in {*COMMANDS, "where"}, (page, command)  # "where" is the reader's own

@@ -36,6 +36,7 @@ COMMANDS = {
     "report": "bocu.commands.report:report_command",
     "audit": "bocu.commands.audit:audit_command",
     "claims": "bocu.commands.claims:claims_command",
+    "crate": "bocu.commands.crate:crate_command",
 }
 # Options of theirs that are not stated here: the keys of a set, which its class knows.
 _KEYS_OF_A_SET = {"allow_extra_args": True, "ignore_unknown_options": True}

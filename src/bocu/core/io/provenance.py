@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,15 @@ def collected(attributes: Mapping[Any, Any]) -> dict[str, list[str]]:
 def accepted(attributes: Mapping[Any, Any]) -> list[str]:
     """Return what a file says of code that it was accepted under, a text of JSON each."""
     return list(json.loads(attributes.get(ACCEPTED, "[]")))
+
+
+def united(told: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, str]:
+    """Return all values that `collected` tells of files, each once, as attributes of an aggregate of them."""
+    values: dict[str, set[str]] = {key: set() for key in COLLECTED}
+    for of in told:
+        for key, found in of.items():
+            values.setdefault(key, set()).update(found)
+    return {key: json.dumps(sorted(found)) for key, found in values.items()}
 
 
 @functools.cache

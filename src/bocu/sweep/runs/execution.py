@@ -179,7 +179,7 @@ class _Runner:
         while not run.finished:
             run.play()
             self.advance(int(run.t > 1))
-            self._save_when_due([*before, run.result() if run.finished else run])
+            self._save_when_due([*before, run.result() if run.finished else run])  # type: ignore[redundant-expr]
         return run.result()
 
     def _save_when_due(self, runs: Sequence[SeedRun | FinishedRun]) -> None:
