@@ -89,7 +89,7 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
             execute(block, path, folder / "checkpoints")
         with scored:
             score([str(path)], {}, branch.specification, json.loads(parameters["metrics"]), f"{path}.score")
-    return branch.roots, [plan.parameters.script("score"), *plan.parameters.score_roots(branch)], run, scored
+    return branch.roots, plan.parameters.roots[plan.parameters.score(branch)["fingerprint"]], run, scored
 
 
 @pytest.fixture(

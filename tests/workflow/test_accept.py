@@ -75,13 +75,14 @@ def test_a_rename_and_a_faster_loop_are_accepted_and_a_moved_function_needs_no_w
     page = (clone.folder / "results/tiny/report/index.html").read_text()
     assert re.search(r"Accepted of other code.*?(10|12) of 12 rounds of a seed came out alike, bit for bit", page, re.S)
 
-    text = (clone.folder / "src/bocu/learners/algorithms/prior_choices.py").read_text()
-    moved = re.search(r"^def one_hot.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)[0]
-    edit(clone, "src/bocu/learners/algorithms/prior_choices.py", moved, "")
-    (clone.folder / "src/bocu/learners/algorithms/one_hots.py").write_text(
-        f'"""A vector."""\n\nimport numpy as np\n\n{moved}'
+    home = "src/bocu/learners/algorithms/unknown_prior.py"
+    moved = re.search(r"^def one_hot.*?(?=^\S)", (clone.folder / home).read_text(), re.MULTILINE | re.DOTALL)[0]
+    edit(clone, home, moved, "")
+    edit(clone, RULES, "    one_hot,\n", "")
+    edit(
+        clone, RULES, "from bocu.core.about", "from bocu.learners.algorithms.moved import one_hot\nfrom bocu.core.about"
     )
-    edit(clone, RULES, "    one_hot,\n)", ")\nfrom bocu.learners.algorithms.one_hots import one_hot")
+    (clone.folder / home).with_name("moved.py").write_text(f"import numpy as np\n\n\n{moved}")
     assert planned(clone, "run") == 0
     assert accepted(clone).stdout == "results/tiny: no run file is out of date by changed code alone\n"
 
@@ -89,7 +90,7 @@ def test_a_rename_and_a_faster_loop_are_accepted_and_a_moved_function_needs_no_w
 def test_other_digits_are_refused_with_their_round_and_quantity_as_far_as_they_are_played(clone):
     files = sorted((clone.folder / RUNS).glob("*.nc"))
     before = [file.read_bytes() for file in files]
-    edit(clone, "src/bocu/learners/algorithms/prior_confidence.py", "math.sqrt(2.0 *", "math.sqrt(3.0 *")
+    edit(clone, "src/bocu/learners/algorithms/beliefs.py", "math.sqrt(2.0 *", "math.sqrt(3.0 *")
     said = accepted(clone)
     assert said.returncode == 1
     assert re.fullmatch(
@@ -97,7 +98,7 @@ def test_other_digits_are_refused_with_their_round_and_quantity_as_far_as_they_a
         said.stdout,
     )
     assert [file.read_bytes() for file in files] == before
-    edit(clone, "src/bocu/learners/algorithms/prior_confidence.py", "math.sqrt(3.0 *", "math.sqrt(2.0 *")
+    edit(clone, "src/bocu/learners/algorithms/beliefs.py", "math.sqrt(3.0 *", "math.sqrt(2.0 *")
 
     edit(clone, RULES, CHOICE, LATE)
     said = accepted(clone, "--rounds", "12")
@@ -120,7 +121,7 @@ def test_the_pipeline_accepts_before_it_reruns_where_the_experiment_says_so(clon
     assert all(now.identical(then) for now, then in zip(numbers(clone), before, strict=True))
     assert planned(clone, "run") == 0
 
-    edit(clone, "src/bocu/learners/algorithms/prior_confidence.py", "math.sqrt(2.0 *", "math.sqrt(3.0 *")
+    edit(clone, "src/bocu/learners/algorithms/beliefs.py", "math.sqrt(2.0 *", "math.sqrt(3.0 *")
     clone.run(*sweep)
     log = (clone.folder / "results/tiny/logs/runs/hills/any/mle/seeds-0-1.log").read_text()
     assert re.search(r"not accepted, run again: round 1: \w+: ", log)

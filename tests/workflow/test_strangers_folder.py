@@ -37,6 +37,7 @@ CALLS = {
     "plan": ["own.yaml", "theirs", "settings", "settings --measure", "own.yaml --measure", "absolute", "numbers"],
     "status": ["own.yaml", "theirs", "settings", "absolute", "numbers", "deep"],
     "resume": ["own.yaml", "theirs", "settings", "absolute", "numbers"],
+    "accept": ["own.yaml", "theirs", "settings", "absolute"],
     "why": [RUN, CUBE, "results/theirs/runs/a.nc", "results/settings/a.nc", f"{RUN} --experiment own.yaml", "ZIP"],
     "diff": [
         *("results/tiny results/theirs", f"{RUN} results/theirs/long.nc", "results/theirs/long.nc ZIP"),
@@ -218,7 +219,7 @@ def test_nothing_of_a_strangers_runs_and_nothing_outside_is_written(stranger, na
 
 def test_what_only_a_record_names_is_refused_in_a_line_that_says_what_it_was(stranger):
     before = snapshot(stranger.folder.parent)
-    for command in ("status", "verify", "check", "plan", "report", "audit", "prune", "resume"):
+    for command in ("status", "verify", "check", "plan", "report", "accept", "audit", "prune", "resume"):
         for name in ("theirs", "settings"):
             said = assert_harmless(stranger, before, "bocu", command, name)
             (line,) = said.splitlines()
@@ -249,7 +250,7 @@ def test_a_recorded_command_line_is_refused_in_a_line_that_says_what_it_would_ha
 
 
 def test_a_link_out_of_results_is_not_written_through(stranger):
-    for command in (["resume"], ["audit"], ["prune", "--delete"], ["plan", "--measure"]):
+    for command in (["resume"], ["accept"], ["audit"], ["prune", "--delete"], ["plan", "--measure"]):
         done = stranger.run("bocu", *command, "own.yaml", check=False)
         assert done.returncode == 1
         line = done.stderr.splitlines()[-1]

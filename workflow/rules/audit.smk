@@ -12,7 +12,7 @@ rule audit:
     input:
         lambda wildcards: plan.products.audited(),
     output:
-        plan.paths.audit,
+        f"{plan.results}/audit.json",
     log:
         f"{plan.results}/logs/audit.log",
     benchmark:

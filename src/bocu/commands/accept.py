@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 
 def accept_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds to play anew, of a seed of each branch.")] = 10,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Keep finished runs that are out of date by changed code alone, where the code of today plays them alike.

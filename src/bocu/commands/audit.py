@@ -4,17 +4,17 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 
 def audit_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     cases: Annotated[int, typer.Option(min=1, help="Worst cases to draw.")] = 1000,
     moments: Annotated[int, typer.Option(min=0, help="Rounds to replay, for what algorithms solved in them.")] = 12,
     tolerance: Annotated[float, typer.Option(min=0.0, help="Largest error, as a share of the payoffs' range.")] = 1e-7,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Draw worst cases out of an experiment's runs, and solve them again by CVXPY.

@@ -1,16 +1,14 @@
 """`bocu check`: whether an experiment file is right, and what it comes to."""
 
-from typing import Annotated
-
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 
 def check_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    experiment: Experiment,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""

@@ -1,4 +1,4 @@
-"""Options that commands share: where to write, refused before anything is computed, and whom to believe."""
+"""Arguments and options that commands share; where to write is refused before anything is computed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +28,9 @@ def writable(option: typer.CallbackParam, path: Path | None) -> Path | None:
     return path
 
 
+Experiment = Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")]
+Mirror = Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")]
+Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")]
 Trust = Annotated[
     bool,
     typer.Option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def plan_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     cores: Annotated[
         int | None, typer.Option(help="Cores to share the work; this machine's if left out.", min=1)
     ] = None,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     measure: Annotated[
         bool,
         typer.Option("--measure", help="First time some rounds of each branch without a run file."),

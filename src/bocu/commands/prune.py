@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 
 def prune_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """List files under results/NAME that the experiment no longer names, with their sizes; --delete removes them.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 if TYPE_CHECKING:
     from bocu.sweep.calls import Call, QueuedJob
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def resume_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -24,8 +24,8 @@ def resume_command(
         ),
     ] = None,
     every: Annotated[float, typer.Option(metavar="SECONDS", help="Time between two looks.", min=0.1)] = 10.0,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Wait for what earlier calls of Snakemake left, then call Snakemake again with the same arguments.

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import writable
+from bocu.commands.options import Mirror, writable
 
 
 def _refuse_output(output: Path) -> None:
@@ -38,7 +38,7 @@ def run_command(
     seed: Annotated[int, typer.Option(help="First seed.")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Rounds; the experiment's if left out.")] = None,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
+    mirror: Mirror = None,
 ) -> None:
     """Run seeds of one branch of an experiment and write a run file.
 

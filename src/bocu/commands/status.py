@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +22,15 @@ _CLEAR = "\x1b[2J\x1b[H"  # of a terminal
 
 
 def status_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    experiment: Experiment,
     watch: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Show it again so often, until no run is left.", min=0.1)
     ] = None,
     cores: Annotated[
         int | None, typer.Option(help="Cores to share what is left; as many as run now if left out.", min=1)
     ] = None,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Show which blocks of seeds are done, stale, running, queued, failed or missing, and how much time is left.

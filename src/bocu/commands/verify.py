@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Mirror, Settings, Trust
 
 
 def verify_command(
     experiment: Annotated[
         str, typer.Argument(help="Experiment file, or the name of one under config/; or the page of a report.")
     ],
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Replace a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Compare every file of an experiment with what was written and print a line for each that was changed.

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Trust
+from bocu.commands.options import Mirror, Settings, Trust
 
 
 def why_command(
@@ -17,8 +17,8 @@ def why_command(
     experiment: Annotated[
         str | None, typer.Option(help="Experiment file; if left out, the one under config/ with the name in FILE.")
     ] = None,
-    mirror: Annotated[str | None, typer.Option(help="Folder of a mirror to take data from.")] = None,
-    config: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set a key; repeatable.")] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
     trust: Trust = False,
 ) -> None:
     """Explain why FILE would be made again, or say that it is up to date.

@@ -26,6 +26,7 @@ from bocu.core.plain import Plain, Specification
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.paths import RESULTS, block_name
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.record import read_record
 from bocu.sweep.experiment.resources import (
     FILE_MB,
     PROCESS_MB,
@@ -339,10 +340,8 @@ def _kept(plan: Plan) -> Mapping[str, int]:
 
 def _of_the_record(plan: Plan) -> int | None:
     """Return the seeds of a block that the experiment had when it was last run, if it said so."""
-    try:
-        before = json.loads(Path(plan.paths.record).read_text(encoding="utf-8"))["seeds"]["per_job"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    seeds = (read_record(plan.paths.record) or {}).get("seeds")
+    before = seeds.get("per_job") if isinstance(seeds, Mapping) else None
     return before if isinstance(before, int) else None
 
 

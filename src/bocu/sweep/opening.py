@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.yaml_files import parse_yaml
@@ -22,7 +22,7 @@ from bocu.sweep.experiment.configuration import LABEL, read_experiment_file
 from bocu.sweep.experiment.paths import RESULTS, RUN_CACHE, ResultPaths, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.experiment.record import MADE_FROM
+from bocu.sweep.experiment.record import MADE_FROM, read_record
 from bocu.sweep.staleness import changes
 
 CONFIGURATION = Path("config")
@@ -237,11 +237,8 @@ def _read(record: Path) -> Plain:
     Raises:
         BocuError: it is none.
     """
-    try:
-        found: Any = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    found = read_record(record)
+    if found is None:
         raise BocuError(f"{record}: not readable as the record of an experiment; delete it to go on")
     return found
 

@@ -1,7 +1,6 @@
 """Where the files behind a number lie, and the commands that make it anew."""
 
 import functools
-import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bocu.sweep.experiment.configuration import Seeds
 from bocu.sweep.experiment.paths import PARTIAL, ResultPaths
-from bocu.sweep.experiment.record import MADE_FROM, config_of, settings_of, trial_of
+from bocu.sweep.experiment.record import MADE_FROM, config_of, read_record, settings_of, trial_of
 
 if TYPE_CHECKING:
     from bocu.pages.figures.results import CubeBranch, Results
@@ -55,8 +54,7 @@ class OriginFiles:
 
     @functools.cached_property
     def _record(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._read("experiment.json")
-        return found
+        return read_record(self.results / "experiment.json") or {}
 
     @property
     def _made(self) -> Mapping[str, Any]:
@@ -65,16 +63,7 @@ class OriginFiles:
 
     @functools.cached_property
     def _per_job(self) -> Mapping[str, int]:
-        found: Mapping[str, int] = self._read("per-job.json")
-        return found
-
-    def _read(self, name: str) -> Any:
-        """Return what a record holds; nothing where it is not there or no record: it is told, not needed."""
-        try:
-            found = json.loads(self.results.joinpath(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return read_record(self.results / "per-job.json") or {}
 
     def run_folder(self, problem: str, branch: "CubeBranch") -> str:
         """Return a link to the folder of a branch's run files."""

@@ -174,8 +174,7 @@ class Staleness:
         self,
         outputs: Sequence[str],
         inputs: Mapping[str, str | list[str]] | Sequence[str],
-        parameters: Mapping[str, object],
-        roots: Sequence[str],
+        parameters: Plain,
     ) -> Explanation:
         """Explain what one job makes; the first of its outputs carries the lineage."""
         names = flat(inputs) if isinstance(inputs, Mapping) else list(inputs)
@@ -187,7 +186,9 @@ class Staleness:
             return Explanation((UNKNOWN,), causes)
         since = min(map(_made_at, outputs))
         reasons = [
-            *_changed_parameters(lineage, unfold(parameters), roots, since),
+            *_changed_parameters(
+                lineage, unfold(parameters), self.plan.parameters.roots[parameters["fingerprint"]], since
+            ),
             *_changed_names(lineage, names),
             *self._newer(lineage, names, since),
         ]
@@ -229,13 +230,11 @@ class Staleness:
         jobs = self.plan.parameters
         make = {"download": jobs.download, "mirror": jobs.mirror, "simulate": jobs.simulate}[source]
         inputs = self.plan.inputs.mirrored(dataset, [name]) if source == "mirror" else []
-        roots = [jobs.script(source), *(jobs.simulate_roots(dataset) if source == "simulate" else ())]
-        return self._made([file], inputs, make(dataset, name), roots)
+        return self._made([file], inputs, make(dataset, name))
 
     def _prepared(self, file: str, made: Prepared) -> Explanation:
         jobs, name = self.plan.parameters, (made.source, made.dataset, Path(file).stem)
-        roots = [jobs.script("prepare"), self.plan.catalogue.record(made.dataset, made.record).prepare]
-        return self._made([file], flat(self.plan.inputs.prepared(*name)), jobs.prepared(*name), roots)
+        return self._made([file], flat(self.plan.inputs.prepared(*name)), jobs.prepared(*name))
 
     # Files under the results
 
@@ -258,53 +257,40 @@ class Staleness:
         problem, prior = self._problem(parts[0]), Path(parts[-1]).stem
         if prior not in self.plan.priors(problem):
             raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
-        jobs = self.plan.parameters
-        return self._made(
-            [file],
-            self.plan.inputs.prior(problem),
-            jobs.prior(problem, prior),
-            [jobs.script("fit_prior"), *jobs.prior_roots(problem, prior)],
-        )
+        return self._made([file], self.plan.inputs.prior(problem), self.plan.parameters.prior(problem, prior))
 
     def _optima(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         problem, entry = self._problem(parts[0]), Path(parts[-1]).stem
         if entry not in self.plan.optima(problem):
             raise _NotPlanned(f"'{problem}' has no metric '{entry}' that is searched for")
-        jobs = self.plan.parameters
-        return self._made(
-            [file],
-            self.plan.inputs.problem(problem),
-            jobs.optima(problem, entry),
-            [jobs.script("optima"), *jobs.optima_roots(problem, entry)],
-        )
+        return self._made([file], self.plan.inputs.problem(problem), self.plan.parameters.optima(problem, entry))
 
     def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
         inputs = self.plan.inputs.score(branch, part)
-        return self._made([file], inputs, jobs.score(branch, part), [jobs.script("score"), *jobs.score_roots(branch)])
+        return self._made([file], inputs, jobs.score(branch, part))
 
     def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         jobs = self.plan.parameters
         if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.products.digests(part), jobs.summary(), [jobs.script("summary")])
+            return self._made([file], self.plan.products.digests(part), jobs.summary())
         problem = self._problem(Path(parts[-1]).stem)
         inputs, paths = self.plan.products.scores(problem, part), self.plan.paths
         outputs = [paths.cube(problem, part), paths.digest(problem, part)]
-        return self._made(outputs, inputs, jobs.cube(problem, part), [jobs.script("cube")])
+        return self._made(outputs, inputs, jobs.cube(problem, part))
 
     def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.products.figures(Path(file).suffix[1:], part):
             raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
         folder, label, jobs = parts[0], Path(parts[-1]).stem, self.plan.parameters
         outputs = [self.plan.paths.figure(label, folder, suffix, part) for suffix in reversed(FIGURE_SUFFIXES)]
-        roots = [jobs.script("figure"), *jobs.figure_roots(label, folder)]
-        return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder), roots)
+        return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder))
 
     def _claims(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         if file not in self.plan.products.claims(part):
             raise _NotPlanned("it names no file of claims")
         jobs = self.plan.parameters
-        return self._made([file], self.plan.inputs.claims(part), jobs.claims(), [jobs.script("claims")])
+        return self._made([file], self.plan.inputs.claims(part), jobs.claims())
 
     def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
         """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
@@ -326,9 +312,7 @@ class Staleness:
             *self.plan.products.claims(part),
             paths.summary(part),
         ]
-        return self._made(
-            [paths.report(part), paths.report_tables(part)], inputs, jobs.report(), [jobs.script("report")]
-        )
+        return self._made([paths.report(part), paths.report_tables(part)], inputs, jobs.report())
 
 
 def partial_report(plan: Plan) -> list[str]:

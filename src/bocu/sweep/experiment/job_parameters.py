@@ -32,7 +32,14 @@ class JobParameters:
 
     def fingerprint(self, script: str, *roots: str) -> str:
         """Hash the code of a rule: its script, and classes that its parameters name."""
-        return fingerprint(self.script(script), *roots)
+        found = fingerprint(self.script(script), *roots)
+        self.roots[found] = [self.script(script), *roots]
+        return found
+
+    @functools.cached_property
+    def roots(self) -> dict[str, list[str]]:
+        """What the fingerprints of jobs that were asked for, but for runs, are taken from."""
+        return {}
 
     # Data sets
 
@@ -50,11 +57,7 @@ class JobParameters:
 
     def simulate(self, dataset: str, file: str) -> Plain:
         """Return those of making a stand-in."""
-        return {"fingerprint": self.fingerprint("simulate", *self.simulate_roots(dataset))}
-
-    def simulate_roots(self, dataset: str) -> list[str]:
-        """Return the code that a stand-in starts from, but for the script."""
-        return [f"bocu.problems.data.simulated.{dataset}:simulate"]
+        return {"fingerprint": self.fingerprint("simulate", f"bocu.problems.data.simulated.{dataset}:simulate")}
 
     def prepared(self, source: str, dataset: str, prepared: str) -> Plain:
         """Return those of preparing a data set."""
@@ -80,15 +83,10 @@ class JobParameters:
         if prior not in specifications:
             raise BocuError(f"{problem}: no prior '{prior}'; {nearest(prior, specifications)}")
         specification = specifications[prior]
-        roots = self.prior_roots(problem, prior)
         return {
             "specification": canonical_json(specification),
-            "fingerprint": self.fingerprint("fit_prior", *roots),
+            "fingerprint": self.fingerprint("fit_prior", *named_code(specification)),
         }
-
-    def prior_roots(self, problem: str, prior: str) -> list[str]:
-        """Return the code that a fit starts from, but for the script."""
-        return named_code(self.plan.priors(problem)[prior])
 
     # Runs and what becomes of them
 
@@ -112,19 +110,15 @@ class JobParameters:
         searched = self.plan.optima(problem)
         if entry not in searched:
             raise BocuError(f"{problem}: no metric '{entry}' that is searched for; {nearest(entry, searched)}")
+        of_problem = self.plan.problems[problem].specification
         metrics = [{"label": metric.label, **metric.specification} for metric in searched[entry]]
         return {
-            "problem": canonical_json(self.plan.problems[problem].specification),
+            "problem": canonical_json(of_problem),
             "metrics": canonical_json(metrics),
             "iterations": self.plan.iterations(problem),
             "seed": self.plan.experiment.seeds.first,
-            "fingerprint": self.fingerprint("optima", *self.optima_roots(problem, entry)),
+            "fingerprint": self.fingerprint("optima", *named_code([of_problem, metrics])),
         }
-
-    def optima_roots(self, problem: str, entry: str) -> list[str]:
-        """Return the code that such a search starts from, but for the script."""
-        metrics = [metric.specification for metric in self.plan.optima(problem)[entry]]
-        return named_code([self.plan.problems[problem].specification, metrics])
 
     def score(self, branch: Branch, part: str = "") -> Plain:
         """Return those of scoring a branch."""
@@ -134,17 +128,13 @@ class JobParameters:
         parameters = {
             "branch": canonical_json(branch.specification),
             "metrics": canonical_json(metrics),
-            "fingerprint": self.fingerprint("score", *self.score_roots(branch)),
+            "fingerprint": self.fingerprint("score", *self._score_roots[branch.problem.label]),
         }
         if part:
             # As inputs they would be brought up to date first; what exists is wanted, as it stands.
             existing = {file: Path(file).stat().st_mtime_ns for file in self.plan.products.existing_runs(branch)}
             parameters["runs"] = canonical_json(existing)
         return parameters
-
-    def score_roots(self, branch: Branch) -> list[str]:
-        """Return the code that scoring a branch starts from, but for the script."""
-        return self._score_roots[branch.problem.label]
 
     @functools.cached_property
     def _score_roots(self) -> dict[str, list[str]]:
@@ -211,19 +201,13 @@ class JobParameters:
 
     def figure(self, label: str, folder: str) -> Plain:
         """Return those of drawing a figure."""
-        described = {"specification": canonical_json(self.plan.figures[label].specification)}
-        if self._draws_problem(label):
-            problem = self.plan.problems[folder]
-            described["problem"] = canonical_json({"label": folder, "specification": problem.specification})
-        return {**described, "fingerprint": self.fingerprint("figure", *self.figure_roots(label, folder))}
-
-    def figure_roots(self, label: str, folder: str) -> list[str]:
-        """Return the code that a figure starts from, but for the script: with the problem's where that is drawn."""
-        drawn = [self.plan.problems[folder].specification] if self._draws_problem(label) else []
-        return named_code([self.plan.figures[label].specification, drawn])
-
-    def _draws_problem(self, label: str) -> bool:
-        return bool(getattr(self.plan.figures[label].parameters, "draws_problem", False))
+        figure = self.plan.figures[label]
+        described = {"specification": canonical_json(figure.specification)}
+        drawn = None
+        if getattr(figure.parameters, "draws_problem", False):
+            drawn = self.plan.problems[folder].specification
+            described["problem"] = canonical_json({"label": folder, "specification": drawn})
+        return {**described, "fingerprint": self.fingerprint("figure", *named_code([figure.specification, drawn]))}
 
     def claims(self) -> Plain:
         """Return those of judging what is claimed: the claims as they were read, so that a comment reruns nothing."""

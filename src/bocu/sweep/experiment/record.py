@@ -41,6 +41,15 @@ def write_record(
     write_json(plan.paths.record, {**plan.describe(), **({MADE_FROM: made_from} if files else {})}, recorded=True)
 
 
+def read_record(file: str | Path) -> Plain | None:
+    """Return what a small record of an experiment holds; None where it is not there, or no record."""
+    try:
+        found: object = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def settings_of(record: Mapping[str, Any]) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})

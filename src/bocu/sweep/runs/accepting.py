@@ -67,7 +67,7 @@ class Replay:
 
 
 @dataclass(frozen=True)
-class StandingRun:
+class OutdatedRun:
     """A finished run file of a block's specification and inputs, of as many rounds or fewer, by other code.
 
     Attributes:
@@ -134,7 +134,7 @@ class StandingRun:
         cache.offer(identity, self.path)
 
 
-def _standing_of(plan: Plan, branch: Branch, rounds: int) -> Iterator[StandingRun]:
+def _outdated_runs(plan: Plan, branch: Branch, rounds: int) -> Iterator[OutdatedRun]:
     """Return the run files of a branch that only other code keeps from being up to date."""
     inputs, roots = plan.inputs.problem(branch.problem.label), plan.parameters.run_roots(branch)
     existing = plan.products.existing_runs(branch)
@@ -147,11 +147,11 @@ def _standing_of(plan: Plan, branch: Branch, rounds: int) -> Iterator[StandingRu
             continue
         code = kept_definitions(code_file(path, parameters["fingerprint"]), roots)
         block = Block(json.loads(parameters["specification"]), inputs, parameters["fingerprint"], code)
-        if (run := standing(path, block, hashes, rounds)) is not None:
+        if (run := outdated_run(path, block, hashes, rounds)) is not None:
             yield run
 
 
-def standing(path: str | Path, block: Block, hashes: Mapping[str, str], rounds: int = ROUNDS) -> StandingRun | None:
+def outdated_run(path: str | Path, block: Block, hashes: Mapping[str, str], rounds: int = ROUNDS) -> OutdatedRun | None:
     """Return the run file that only other code keeps from being that of a block; None where it is none.
 
     Args:
@@ -175,12 +175,12 @@ def standing(path: str | Path, block: Block, hashes: Mapping[str, str], rounds: 
     picked, position = divmod(int(digest, 16), len(block.seeds))
     played = min(rounds, iterations) if picked % ONE_IN else iterations
     replay = Replay(block.seeds[position], played, iterations)
-    return StandingRun(Path(path), as_long, hashes, data, found["fingerprint"], digest, replay)
+    return OutdatedRun(Path(path), as_long, hashes, data, found["fingerprint"], digest, replay)
 
 
-def accept_standing(path: str | Path, block: Block, cache: RunCache) -> None:
+def accept_run(path: str | Path, block: Block, cache: RunCache) -> None:
     """Accept a block's run file, where one stands by other code and plays alike; say in the log where it does not."""
-    if not Path(path).is_file() or (run := standing(path, block, hash_files(block.inputs))) is None:
+    if not Path(path).is_file() or (run := outdated_run(path, block, hash_files(block.inputs))) is None:
         return
     if different := run.difference():
         logger.warning("%s: not accepted, run again: %s", path, different)
@@ -206,8 +206,8 @@ def accept_branches(plan: Plan, rounds: int, tell: Callable[[str], None]) -> tup
     done: list[str] = []
     all_alike = True
     for branch in plan.branches.values():
-        by_code: dict[str, list[StandingRun]] = {}
-        for run in _standing_of(plan, branch, rounds):
+        by_code: dict[str, list[OutdatedRun]] = {}
+        for run in _outdated_runs(plan, branch, rounds):
             by_code.setdefault(run.fingerprint, []).append(run)
         for runs in by_code.values():
             played = [run for run in runs if run is runs[0] or run.replay.whole]

@@ -6,7 +6,7 @@ from typing import Any
 from bocu.core.io.progress import Progress
 from bocu.sweep.experiment.fingerprints.fingerprint import kept_definitions, run_roots
 from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder, code_file
-from bocu.sweep.runs.accepting import accept_standing
+from bocu.sweep.runs.accepting import accept_run
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.runs.seed_run import Inputs
@@ -39,6 +39,6 @@ def run_block(
     block = Block(specification, inputs, fingerprint, code)
     cache = RunCache(RUN_CACHE)
     if accept:
-        accept_standing(output, block, cache)
+        accept_run(output, block, cache)
     with Progress(block.rounds, "rounds") as progress:
         execute(block, output, checkpoint_folder(output), checkpoint_seconds, progress.advance, cache)
