@@ -40,13 +40,14 @@ def in_a_terminal(command, folder):
 
 
 def test_a_slow_command_counts_seconds_in_a_terminal_and_erases_them(pipeline):
-    """It looks at 40,000 blocks, each of a quarter of a millisecond or more."""
-    file = pipeline.configuration(tiny(seeds={"count": 20_000, "per_job": 1}))
+    """It looks at 20,000 blocks, each of a quarter of a millisecond or more."""
+    file = pipeline.configuration(tiny(seeds={"count": 10_000, "per_job": 1}))
     out, told = in_a_terminal([BIN / "bocu", "plan", file], pipeline.folder)
     assert "pe-gp-ucb" in out
     assert ERASE not in out
-    before, *shown, after = told.split(ERASE)
-    assert before == after == ""
+    assert told.startswith(ERASE)
+    assert told.endswith(ERASE)
+    shown = filter(None, told.split(ERASE))  # nothing between two, where it says something and falls silent again
     seconds = [int(re.fullmatch(r"bocu plan: at work for (\d+) s", line)[1]) for line in shown]
     assert seconds == sorted(seconds)
     assert seconds[0] >= 2
