@@ -10,19 +10,23 @@ Its place is the folder of the clone.
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping
-from io import BytesIO
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from PIL import Image
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import NullLocator
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING
-from bocu.pages.figures.base import Drawing
+from bocu.pages.figures.base import Drawing, svg_of
 from bocu.pages.figures.finish import finish
-from bocu.pages.figures.who_wins import drawn, told
+from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, told
 from bocu.pages.report.claims import HEADER, tally, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
@@ -37,6 +41,18 @@ from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import config_of
 
 OVERVIEW = "<!-- papers: begin -->", "<!-- papers: end -->"
+TITLES = {
+    "tay2024": "Tay et al. 2024",
+    "kirschner2020": "Kirschner et al. 2020",
+    "huang2024": "Huang et al. 2024",
+    "drmobo": "DRMOBO",
+    "ziomek2025": "Ziomek et al. 2025",
+}
+READ_OVERVIEW = (
+    "A panel is a paper, a line a method, a dot the mean regret of one comparison (a problem under one metric) beside "
+    "the least there, a large mark their geometric mean. Shaded: who leads most often, told from luck over paired "
+    "seeds; where nobody does, more seeds are needed. Made by `python docs/make_published.py`."
+)
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 PUBLISHED = Path("docs/results")
 NUMBERS = {
@@ -62,11 +78,18 @@ READ = (
     "column where it is relative, and what has hardly more, from 30 seeds on ([how](statistics.md#verdicts)). Italic: "
     "not told apart from random decisions."
 )
-HOW_TO_READ = (
-    "A block is a problem and what its runs are scored by; the least mean regret counts as 1. Dots are seeds, bars "
-    "95 % intervals of the mean difference from the least ([how](statistics.md#verdicts)); shaded is who leads, hollow "
-    "what is neither leading nor behind. Drawn by `python docs/make_published.py`; numbers and claims stand below."
-)
+DRAWN = "Drawn by `python docs/make_published.py` from [published results](results/{}.nc)."
+PICTURES = Path("docs/published")
+FINE = re.compile(r"(?<=\.\d\d)\d+")
+"""Digits of coordinates that nobody sees: with them pictures are twice as large."""
+CURVES = {
+    "tay2024": ("figure-2", "figure-3"),
+    "kirschner2020": ("figure-2", "figure-2-variance"),
+    "huang2024": ("figure-1a", "figure-1b"),
+    "drmobo": ("figures-6-and-7", "figure-8", "figures-9-and-10"),
+    "ziomek2025": (),
+}
+"""Experiment: the paper's figures that its page shows as ours, out of the published results."""
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("grand-tour",)
@@ -148,7 +171,9 @@ def overview_of_papers(docs: Path, wins: Mapping[str, str]) -> str:
         docs: the folder of the pages.
         wins: who wins, in a sentence, by experiment.
     """
-    lines = ["| results | who wins | claims of the paper |", "|---|---|---|"]
+    words = f"Forest plot of five papers. {' '.join(f'{paper}: {sentence}' for paper, sentence in wins.items())}"
+    lines = [shown("who-wins", words), "", READ_OVERVIEW, ""]
+    lines += ["| results | who wins | claims of the paper |", "|---|---|---|"]
     for paper, sentence in wins.items():
         claims = [claim for claim in _claims((docs / f"{paper}.md").read_text(encoding="utf-8")) if claim[1] != OURS]
         counts = tally([claim[2].split("**")[1] for claim in claims])
@@ -168,16 +193,117 @@ def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     with style.applied():
         drawing = drawn(found)
     sentence = told(found)
-    return sentence, f"![{drawing.alternative}](who-wins-{experiment}.png)\n\n{sentence} {HOW_TO_READ}\n", drawing
+    lines = [
+        f"**{sentence}**",
+        "",
+        shown(f"who-wins-{experiment}", drawing.alternative),
+        "",
+        f"{HOW_TO_READ} ([How](statistics.md#verdicts).) {DRAWN.format(experiment)}",
+    ]
+    figures = CURVES[experiment]
+    for label in figures:
+        parameters: Any = published.plan.figures[label].parameters
+        title = parameters.title or label
+        words = f"Curves of cumulative regret over the rounds, a panel a problem and metric: {title}"
+        lines += ["", f"**{title}** (`{label}`)", "", shown(f"{experiment}-{label}", words)]
+    if figures:
+        lines += [
+            "",
+            f"Mean and one standard error over seeds, at the rounds that are kept. {DRAWN.format(experiment)}",
+        ]
+    return sentence, "\n".join(lines) + "\n", drawing
 
 
-def _write_picture(drawing: Drawing, file: Path) -> None:
+def shown(name: str, words: str, folder: str = "published") -> str:
+    """Return a picture for a page: the narrow one on a phone."""
+    words = words.replace('"', "'").replace("<", "&lt;")
+    return (
+        f'<picture><source media="(max-width: 40rem)" srcset="{folder}/{name}-narrow.svg">'
+        f'<img src="{folder}/{name}.svg" alt="{words}" width="100%"></picture>'
+    )
+
+
+def write_pictures(name: str, wide: Picture, narrow: Picture) -> None:
+    """Write a picture for wide and for narrow pages, as SVG that suits dark ones too."""
+    PICTURES.mkdir(exist_ok=True)
     with style.applied():
-        finish(drawing.figure)
-        picture = BytesIO()
-        drawing.figure.savefig(picture, format="png", dpi=160, metadata={"Software": None})
-    few = Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE)  # a third of the bytes
-    few.save(file, optimize=True)
+        for picture, suffix in ((wide, ""), (narrow, "-narrow")):
+            finish(picture)
+            svg = svg_of(picture, {"Date": None, "Title": name})
+            write_text(PICTURES / f"{name}{suffix}.svg", compact(svg))
+
+
+def compact(svg: str) -> str:
+    """Return a picture in one line, without digits that nobody sees."""
+    return re.sub(r">\s+<", "><", " ".join(FINE.sub("", svg).split())) + "\n"
+
+
+def draw_curves_of(experiment: str) -> None:
+    """Draw the paper's figures of an experiment from its published results."""
+    published, _ = published_of(experiment)
+    for label in CURVES[experiment]:
+        parameters: Any = published.plan.figures[label].parameters
+        with style.applied():
+            wide, narrow = (published.curves(parameters, narrow) for narrow in (False, True))
+            assert wide is not None
+            assert narrow is not None
+            write_pictures(f"{experiment}-{label}", wide, narrow)
+
+
+def drawn_papers(papers: Mapping[str, Sequence[Compared]], width: float) -> Picture:
+    """Draw who wins over papers: a panel a paper, a line a method, a dot a comparison, its mean regret to the least.
+
+    Large marks: geometric means. Shaded: who leads most often, with how often.
+    """
+    names: dict[str, list[str]] = {}
+    ratios: dict[str, dict[str, list[float]]] = {}
+    for paper, found in papers.items():
+        own = ratios.setdefault(paper, {})
+        for each in (each for each in found if each.unit > 0):
+            for label in each.table.competing:
+                own.setdefault(each.titles[label], []).append(each.table.means[label] / each.unit)
+        names[paper] = sorted(own, key=lambda title: np.mean(np.log(own[title])))
+    abreast = 1 if width < WIDE else 2
+    order = sorted(names, key=lambda paper: -len(names[paper]))  # those as high as each other stand abreast
+    rows = [order[at : at + abreast] for at in range(0, len(order), abreast)]
+    tall = [max(len(names[paper]) for paper in row) for row in rows]
+    picture = style.new_figure(0.14 * sum(tall) + 0.36 * len(rows) + 0.35, width)
+    grid = picture.add_gridspec(len(rows), abreast, height_ratios=tall)
+    for place, row in enumerate(rows):
+        for column, paper in enumerate(row):
+            axes = picture.add_subplot(grid[place, column])
+            _draw_paper(axes, papers[paper], names[paper], ratios[paper])
+            decided = any(each.leading for each in papers[paper])
+            title = TITLES[paper] + ("" if decided else " (open)")
+            axes.set_title(title, loc="left", fontweight="bold", fontsize=7.5)
+            axes.set_ylim(tall[place] - 0.5, -0.5)
+            axes.tick_params("x", labelbottom=place == len(rows) - 1 or (place, column) == (len(rows) - 2, 1))
+    picture.supxlabel("final regret, the least mean of a comparison = 1", fontsize=7.5)
+    return picture
+
+
+def _draw_paper(
+    axes: Axes, found: Sequence[Compared], names: Sequence[str], ratios: Mapping[str, Sequence[float]]
+) -> None:
+    looks = style.apart({each.titles[label]: each.looks[label] for each in found for label in each.table.competing})
+    leads = Counter(title for each in found for title in each.leading)
+    for at, title in enumerate(names):
+        own, look, count = np.clip(ratios[title], 1.0, 30.0), looks[title], leads[title]
+        if count and count == max(leads.values()):
+            axes.axhspan(at - 0.5, at + 0.5, color=style.PALE, alpha=0.75, linewidth=0, zorder=0)
+        axes.plot(own, np.full(len(own), at), "o", color=look.colour, markersize=2.6, alpha=0.45, markeredgewidth=0)
+        axes.plot(
+            np.exp(np.mean(np.log(own))), at, look.marker, color=look.colour, markersize=5, zorder=4, clip_on=False
+        )
+        told = f"leads {count} of {sum(title in each.competing for each in found)}" if leads else ""
+        axes.annotate(told, (1.01, at), xycoords=axes.get_yaxis_transform(), va="center", fontsize=6)
+    axes.set(xscale="log", xlim=(0.93, 32.0))
+    axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks(range(len(names)), names, fontsize=6.5)
+    axes.tick_params("y", length=0)
+    axes.spines["left"].set_visible(False)
+    style.grid(axes, "x")
 
 
 def marks_of_verdicts(experiment: str) -> tuple[str, str]:
@@ -234,11 +360,16 @@ def main() -> None:
     for paper in PAPERS:
         freeze_checks(Path(f"config/claims/{paper}.yaml"))
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
-    wins = {}
+    wins, found = {}, {}
     for experiment in PAPERS:
         wins[experiment], section, drawing = winners(experiment)
         write_section(page_of(experiment), section, marks_of_winners(experiment))
-        _write_picture(drawing, Path(f"docs/who-wins-{experiment}.png"))
+        assert drawing.narrow is not None
+        write_pictures(f"who-wins-{experiment}", drawing.figure, drawing.narrow)
+        draw_curves_of(experiment)
+        found[experiment] = published_of(experiment)[0].comparisons()
+    with style.applied():
+        write_pictures("who-wins", *(drawn_papers(found, width) for width in (WIDE, NARROW)))
     for experiment in NUMBERS:
         write_section(page_of(experiment), numbers(experiment), marks(experiment))
     for experiment in AS_PUBLISHED:

@@ -1,10 +1,11 @@
 """The pages that Sphinx is given beside those of this folder: one a method, asked of the classes themselves.
 
 Each has the registered name, what the class says of itself, the formula and errata of docs/site/notes, a picture that
-the library draws, where it runs, its parameters out of docs/experiment-file.md, and the class's own documentation.
+the library draws, where it runs, its parameters out of docs/experiment-file-*.md, and the class's own documentation.
 """
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def notes(kind: str) -> Mapping[str, str]:
 
 def write_all() -> None:
     """Write every page, and draw the pictures that are older than the library."""
-    parameters = sections(DOCS / "experiment-file.md")
+    parameters = {title: own for page in DOCS.glob("experiment-file*.md") for title, own in sections(page).items()}
     runs = list(combinations())
     for kind, (folder, title, lead) in KINDS.items():
         place = TARGET / folder
@@ -171,4 +172,9 @@ def _write(path: Path, text: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx write the pages before it reads any."""
     app.connect("builder-inited", lambda app: write_all())
+    # Pictures that pages choose by the width of the screen: Sphinx copies those that Markdown names alone.
+    app.connect(
+        "build-finished",
+        lambda app, _: shutil.copytree(DOCS / "published", Path(app.outdir) / "published", dirs_exist_ok=True),
+    )
     return {"parallel_read_safe": True, "parallel_write_safe": True}

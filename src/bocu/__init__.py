@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bocu.robust.ambiguity import WorstCase as WorstCase
     from bocu.robust.ambiguity import worst_case as worst_case
     from bocu.robust.objectives import UncertaintyObjective as UncertaintyObjective
-    from bocu.sweep.evaluation.opening import open_cube as open_cube
+    from bocu.sweep.evaluation.cubes import open_cube as open_cube
     from bocu.sweep.experiment.learners import algorithm as algorithm
     from bocu.sweep.experiment.learners import learner as learner
 
@@ -65,7 +65,7 @@ _HOME = {
     "WorstCase": "robust.ambiguity",
     "algorithm": "sweep.experiment.learners",
     "learner": "sweep.experiment.learners",
-    "open_cube": "sweep.evaluation.opening",
+    "open_cube": "sweep.evaluation.cubes",
     "replay": "advice",
     "suggest": "advice",
     "worst_case": "robust.ambiguity",

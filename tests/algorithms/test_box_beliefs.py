@@ -20,7 +20,7 @@ from bocu.learners.algorithms.time_varying import (
 )
 from bocu.learners.surrogates.box_time_varying import SlopeTail
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
-from bocu.problems.hills_continuous import ContinuousHills, HillsMean
+from bocu.problems.hills import ContinuousHills, HillsMean
 from bocu.sweep.experiment.registry import find
 from bocu.testing import check_algorithm, check_problem
 

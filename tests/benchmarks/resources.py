@@ -59,7 +59,7 @@ BOX = "@box"
 Cells = tuple[Sequence[Entry], Sequence[Entry], Sequence[int]]
 LINES: Mapping[str, Cells] = {
     "bocu.problems.hills:Hills": (HILLS, ["random"], LONG[:1]),
-    "bocu.problems.hills_continuous:ContinuousHills": (["hills-continuous"], ["random"], BRIEF[:1]),
+    "bocu.problems.hills:ContinuousHills": (["hills-continuous"], ["random"], BRIEF[:1]),
     "bocu.problems.finite:FiniteProblem": (TABLES, ["random"], MIDDLE[:1]),
     "bocu.problems.continuous:ContinuousProblem": (BOXES, ["random"], SHORT[:1]),
     "bocu.problems.scalarised:ScalarisedProblem": (["newsvendor-grid", "modified-branin-grid"], ["random"], SHORT[:1]),

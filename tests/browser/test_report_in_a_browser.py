@@ -227,7 +227,7 @@ def test_filters_act_on_figures_and_tables_alike_and_stand_in_the_address(seen, 
     assert hidden == [True, False]
     visible = seen("[...document.querySelectorAll('table[data-panel]')].filter((t) => t.offsetParent).map((t) => t.id)")
     assert visible == ["problem-dunes-regret-any-ro"]
-    assert "1 of 4 comparisons, 6 of 6 algorithms shown" in seen("document.querySelector('.told').textContent")
+    assert "1 of 4 comparisons, 6 of 6 algorithms that ran shown" in seen("document.querySelector('.told').textContent")
     seen.choose("family", "time varying")
     assert set(seen.rows("dunes", "ro")) == {"mle", "oracle"}
     # The address brings it back.
@@ -243,18 +243,20 @@ def claims(opened):
 
 
 def test_claims_follow_the_filters(opened):
-    beside = "[...document.querySelectorAll('ul.claims li')].map((claim) => claim.hidden)"
-    assert claims(opened) == ["All decide.", "Wells.", "Dunes."]
+    beside = "[...document.querySelectorAll(':not(details) > ul.claims li')].map((claim) => claim.hidden)"
+    folded = "[...document.querySelectorAll('details > ul.claims li')].map((claim) => claim.hidden)"
+    assert claims(opened) == ["Wells.", "Dunes."]
     assert opened(beside) == [False]
     opened.choose("problem", "dunes")
-    assert claims(opened) == ["All decide.", "Dunes."]
+    assert claims(opened) == ["Dunes."]
     assert opened(beside) == [True]
+    assert opened(folded) == [False]  # it is about all
     opened.choose("metric", "so")
-    assert claims(opened) == ["All decide."]
+    assert claims(opened) == []
     opened.choose("problem", "")
     opened.choose("metric", "")
     opened.choose("family", "time varying")  # of which random and mle are none and one
-    assert claims(opened) == ["All decide.", "Wells."]
+    assert claims(opened) == ["Wells."]
 
 
 def test_titles_are_read_and_labels_are_in_reach(opened):
@@ -296,6 +298,50 @@ def test_a_link_of_the_contents_keeps_what_was_chosen(opened):
     opened.until("location.hash.includes('at=glossary')")
     assert opened.state() == {"metric": "so", "at": "glossary"}
     assert opened("document.getElementById('choose-metric').value") == "so"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_link_of_the_contents_lands_and_is_marked(seen, width):
+    seen.look(width)
+    places = seen("[...document.querySelectorAll('nav a')].map((a) => a.hash.slice(1))")
+    assert len(places) > 15
+    for place in places:
+        seen.browser.execute_script("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", place)
+        seen.until(
+            """(() => { const at = document.getElementById(arguments[0]).getBoundingClientRect().top;
+            const left = document.documentElement.scrollHeight - innerHeight - scrollY;
+            return Math.abs(at - 16) < 40 || (left < 2 && at > 0 && at < innerHeight); })()""",
+            place,
+        )
+    seen.browser.execute_script("scrollTo(0, document.getElementById('problem-dunes-data').offsetTop)")
+    seen.until("document.querySelector('nav a[aria-current]')?.hash.startsWith('#problem-dunes')")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_is_tapped_is_large_enough(seen, width):
+    seen.look(width)
+    small = seen(
+        """[...document.querySelectorAll("button, select, summary, nav a, input")]
+        .filter((each) => each.checkVisibility())
+        .map((each) => [each.closest("label") ?? each, each.textContent])
+        .filter(([each]) => each.getBoundingClientRect().height < 23.9 || each.getBoundingClientRect().width < 23.9)
+        .map(([each, text]) => `${each.tagName} ${text}`)"""
+    )
+    assert small == []
+
+
+def test_the_command_that_makes_it_again_is_copied(opened):
+    grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    opened.browser.execute_cdp_cmd("Browser.grantPermissions", grant)
+    button = "document.querySelector('.answers code + button')"
+    opened.browser.execute_script(f"{button}.click()")
+    opened.until(f"{button}.textContent === 'copied'")
+
+
+def test_a_picture_that_is_cut_says_so(seen):
+    said = "[...document.querySelectorAll('.picture')].map((each) => each.classList.contains('cut'))"
+    assert any(seen.look(390)(said))
+    assert not any(seen.look(1280)(said))
 
 
 # Curves
@@ -548,3 +594,21 @@ def test_tables_curves_and_drawings_are_saved_from_within(opened, downloads):
     rows = list(csv.DictReader(io.StringIO(downloaded(downloads, "wells-any-so-cumulative.csv"))))
     assert len(rows) == 6 * 60
     assert {row["seeds"] for row in rows} == {str(SEEDS)}
+
+
+def test_what_is_saved_of_simulated_data_says_so(opened, downloads):
+    opened.drawn()
+    for problem, said in (("wells", False), ("dunes", True)):
+        panel = f"#panel-{problem}-any-so"
+        assert opened(f"document.querySelector('{panel} figcaption').innerText.includes('simulated')") == said
+        for tool in ("SVG", "CSV"):
+            opened.browser.execute_script(
+                f"""document.querySelector('{panel}').scrollIntoView();
+                [...document.querySelectorAll('{panel} .tools button')]
+                .find((button) => button.textContent === '{tool}').click()"""
+            )
+            saved = downloaded(downloads, f"{problem}-any-so-cumulative.{tool.lower()}")
+            assert ("simulated" in saved) == said, (problem, tool)
+        caption = f"problem-{problem}-regret-any-so"
+        opened.browser.execute_script(f"document.querySelector('#{caption}-caption + button').click()")
+        assert ("simulated" in downloaded(downloads, f"{caption}.csv")) == said

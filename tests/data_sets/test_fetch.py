@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bocu.problems.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
-from bocu.problems.data.raw import check
+from bocu.problems.data.prepare import check
 
 BODY = b"date time epoch\n" * 5000
 SHA256 = hashlib.sha256(BODY).hexdigest()

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from bocu.core.io.files import read_netcdf
-from bocu.problems.data.intel import load_days, read_positions
-from bocu.problems.data.intel_log import Cleaning, fill_gaps, prepare_log
-from bocu.problems.data.intel_matrices import prepare_matrices
+from bocu.problems.data.intel import Cleaning, fill_gaps, load_days, prepare_log, prepare_matrices, read_positions
 
 PLACES = "1 0.5 1\n2 2.5 1\n3 4 1\n"
 ORIGIN = {"dataset": "intel", "record": "log", "source": "mirror", "title": "t", "licence": "l", "citation": "c"}

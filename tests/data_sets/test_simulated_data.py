@@ -11,10 +11,9 @@ import torch
 
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
-from bocu.problems.data import gzipped
+from bocu.problems.data import raw_files
 from bocu.problems.data.infection import prepare_infection
-from bocu.problems.data.intel import load_days
-from bocu.problems.data.intel_log import prepare_log
+from bocu.problems.data.intel import load_days, prepare_log
 from bocu.problems.data.means import load_mean
 from bocu.problems.data.plant import prepare_plant
 from bocu.problems.data.portfolio import read_samples
@@ -69,7 +68,7 @@ def test_every_simulated_file_of_the_catalogue_has_a_simulator(catalogue):
 
 
 def test_raw_files_say_that_they_are_simulated(raw):
-    assert gzipped.read_comment(raw["data.txt.gz"]) == SIMULATED_LABEL
+    assert raw_files.read_comment(raw["data.txt.gz"]) == SIMULATED_LABEL
     assert raw["mote_locs.txt"].read_text().startswith(f"# {SIMULATED_LABEL}\n1 ")
     assert set(pd.read_csv(raw["time_series_60min_singleindex.csv"])["simulated"]) == {"yes"}
     for file in ("marchantia_leaf_area_svgp.npz", "infection_X_y.npz"):

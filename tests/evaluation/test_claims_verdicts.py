@@ -411,6 +411,9 @@ def test_a_claim_over_rounds_is_judged_by_their_blocks_where_seeds_are_too_few(m
     assert found.seeds_wanted is None
     few = by_rounds(apart, blocks=[50])
     assert (few.outcome, few.reason) == (LEANS_FOR, "12 blocks of rounds, a verdict takes 30")
+    none = by_rounds(apart, blocks=[10, 10_000]).blocks[10_000]
+    assert none == (1.0, 1.0)
+    assert by_rounds(apart, blocks=[10_000]).reason == "too few blocks: 1 paired, a claim leans from 10 on"
     ratio = by_rounds(apart, check="ratio(final(a), final(b)) < 0.5", blocks=[10])
     assert ratio.outcome == FAILS
     assert ratio.findings[0].value.low < apart["a"].sum() / apart["b"].sum() < ratio.findings[0].value.high

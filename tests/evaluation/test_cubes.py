@@ -164,10 +164,13 @@ def test_machines_that_differ_are_listed(place):
     write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another", commit="another", kernel="another"), files[1])
     metric(place, branch)
     build_cube(description(place, "coarse"), "cube.nc")
-    found, run = read_netcdf("cube.nc").attrs, read_netcdf(files[0]).attrs
-    for key in ("cpu", "commit", "kernel"):
-        assert json.loads(found[key]) == sorted([run[key], "another"])
-    assert run["fingerprint"] in json.loads(found["fingerprint"])
+    build_summary(["cube.nc"], "summary.nc")
+    run = read_netcdf(files[0]).attrs
+    for gathered in ("cube.nc", "summary.nc"):
+        found = read_netcdf(gathered).attrs
+        for key in ("cpu", "commit", "kernel"):
+            assert json.loads(found[key]) == sorted([run[key], "another"])
+        assert run["fingerprint"] in json.loads(found["fingerprint"])
 
 
 def test_summary_sums_regret_and_says_what_is_not_defined(place):

@@ -16,9 +16,8 @@ from bocu.problems.optima import expected_payoff
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.robust.contexts.cells import cells, points_of
 from bocu.robust.contexts.laws import clipped_normal
-from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters, Metric
+from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters, Metric, Scorer, build_scorer
 from bocu.sweep.evaluation.optima import read_optima, store_optima
-from bocu.sweep.evaluation.scorers import Scorer, build_scorer
 from bocu.sweep.evaluation.scores import score
 from bocu.sweep.evaluation.under import moved, read_under
 from bocu.sweep.experiment.planning import make_plan

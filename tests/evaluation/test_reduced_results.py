@@ -249,7 +249,7 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
     folder, published = results / "synthetic", tmp_path / "published"
     published.mkdir()
     done = run("reduce", folder, "--output", published / "synthetic.nc")
-    assert "1 problems of synthetic" in done.output, done.output
+    assert "1 problem of synthetic" in done.output, done.output
     final_alone = tmp_path / "final.nc"
     reduce_results(folder, final_alone, final=True)
     same = run("diff", folder, published / "synthetic.nc", "--within")

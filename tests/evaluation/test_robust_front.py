@@ -8,7 +8,6 @@ from bocu.robust.ambiguity import ModifiedChiSquared, worst_case
 from bocu.sweep.evaluation.robust_front import (
     Front,
     front_among,
-    growing_hypervolume,
     growing_share,
     guaranteed_share,
     guarantees,
@@ -72,7 +71,7 @@ def test_hypervolume_of_a_run_ends_where_its_front_does(problem, front, values):
     decisions = np.random.default_rng(0).random((30, 1))
     payoffs = problem.payoffs(decisions)
     corner = np.array([-4.0, -4.0])
-    grown = growing_hypervolume(payoffs, front.weights, values, corner)
+    grown = growing_share(payoffs, front, values, corner) * front.hypervolume(corner)
     for row in (0, 7, 29):
         tried = front_among(decisions[: row + 1], payoffs[: row + 1], front.weights, values)
         assert grown[row] == pytest.approx(tried.hypervolume(corner))

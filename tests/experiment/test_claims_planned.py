@@ -51,6 +51,19 @@ def test_claims_follow_an_experiment_of_another_name_as_far_as_it_has_what_they_
     assert plan.inputs.claims() == ["results/trial/cubes/hills.nc"]
 
 
+def test_a_trial_is_followed_by_what_is_said_of_its_experiment_and_not_of_the_file_s_own(tmp_path):
+    """As a file about a paper's experiment and its wind data, of which the latter is tried."""
+    (tmp_path / "tiny.yaml").write_text("name: tiny", encoding="utf-8")
+    (tmp_path / "claims.yaml").write_text(CLAIMS.replace("experiment: tiny", "experiment: paper"), encoding="utf-8")
+    text = (tmp_path / "claims.yaml").read_text(encoding="utf-8").replace("experiment: another", "experiment: tiny")
+    text = text.replace("valleys", "hills").replace("final(nobody)", "final(random)")
+    (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
+    config = tiny(claims=[str(tmp_path / "claims.yaml")], name="trial")
+    plan = make_plan(config, [tmp_path / "tiny.yaml"], {"name": "trial", "claims": config["claims"]})
+    told = {one["id"]: one["experiment"] for one in json.loads(plan.parameters.claims()["claims"])}
+    assert told == {"first": "paper", "elsewhere": "trial"}
+
+
 def test_a_comment_changes_nothing_and_a_check_does(tmp_path):
     before = planned(tmp_path).parameters.claims()
     assert planned(tmp_path, "claims:\n", "# of mine\nclaims:\n").parameters.claims() == before

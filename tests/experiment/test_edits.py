@@ -67,8 +67,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # Runs
     "an algorithm": (
         "learners/algorithms/time_varying.py",
-        "return first_best(weights), offers.best_on_average(weights)",
-        "return first_best(-weights), offers.best_on_average(weights)",
+        "return first_best(weights), ratings.best_on_average(weights)",
+        "return first_best(-weights), ratings.best_on_average(weights)",
         ["run */any/fully-bayesian"],
     ),
     "the base class of two algorithms": (
@@ -124,7 +124,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/*", "score hills/*"],
     ),
     "a constant of a problem that is drawn": (
-        "problems/kirschner.py",
+        "problems/synthetic.py",
         "    Bump(1.2, 0.65, 0.14, 0.45, 0.5),",
         "    Bump(1.3, 0.65, 0.14, 0.45, 0.5),",
         ["run kirschner/*", "score kirschner/*", "figure kirschner/contour"],
@@ -153,8 +153,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "a colour": (
         "core/style.py",
-        'GREY = "#0A0A0A", "#7A7A7A"',
-        'GREY = "#0A0A0A", "#707070"',
+        'GREY = "#1B1F24", "#6A6F76"',
+        'GREY = "#1B1F24", "#707070"',
         ["figure *", "report"],
     ),
     "the report": ("pages/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", ["report"]),
@@ -172,15 +172,15 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["prior plant/*"],
     ),
     "how priors of sensors are fitted": (
-        "problems/priors/likelihood.py",
+        "problems/priors/fit.py",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 81)])",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 82)])",
         ["prior sensors/*"],
     ),
     "how a data set is prepared": (
-        "problems/data/intel_log.py",
-        "DAY = 24 * 60",
-        "DAY = 24 * 61",
+        "problems/data/intel.py",
+        "DAY = 24 * 60  # minutes",
+        "DAY = 24 * 61  # minutes",
         ["data prepare data/*/intel/log-*min.nc"],
     ),
     "a stand-in": (

@@ -6,7 +6,7 @@ from bocu.pages.figures.base import save
 from bocu.pages.figures.cost import Cost, CostParameters
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.curves import medians as _medians
-from bocu.sweep.evaluation.curves import seconds_of_a_round
+from bocu.sweep.evaluation.run_statistics import SECONDS
 
 
 def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():
@@ -15,7 +15,7 @@ def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out(
     rounds, medians = _medians(iterations, seconds, 3)
     assert rounds.tolist() == [3, 5]
     assert medians.tolist() == [[2.0, 5.0]]
-    assert seconds_of_a_round(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
+    assert SECONDS.per_seed(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
 
 
 def test_figures_of_one_title_have_headings_of_their_own(cube_path, tmp_path):

@@ -1,5 +1,9 @@
 """Looks: unique, stable, told apart by colour-blind eyes."""
 
+import itertools
+import re
+from importlib import resources
+
 import numpy as np
 import pytest
 
@@ -24,12 +28,6 @@ def test_numbered_looks_differ_in_colour_and_dash():
     assert len({look.colour for look in looks}) == len({look.dash for look in looks}) == len(looks)
 
 
-@pytest.mark.parametrize("count", [2, 13, 30])
-def test_priors_are_told_apart(count):
-    lines = [style.prior_line(place) for place in range(count)]
-    assert len({(line["color"], line["linestyle"]) for line in lines}) == count
-
-
 def test_an_error_band_covers_its_width_on_both_sides():
     axes = style.new_figure(2.0).subplots()
     style.error_band(axes, np.array([0.0, 1.0]), np.array([2.0, 3.0]), np.array([0.5, 1.0]), style.BLUE)
@@ -37,3 +35,66 @@ def test_an_error_band_covers_its_width_on_both_sides():
     corners = band.get_paths()[0].vertices
     assert {tuple(corner) for corner in corners} >= {(0.0, 1.5), (0.0, 2.5), (1.0, 2.0), (1.0, 4.0)}
     assert band.get_alpha() == style.BAND_OPACITY
+
+
+WITHOUT_GREEN = np.array(
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+)
+"""What eyes without green cones see, in linear red, green and blue (Machado et al. 2009)."""
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.119192, 0.9503041]]
+)
+
+
+def linear(colour):
+    values = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def lab(light):
+    scaled = (TO_XYZ @ np.clip(light, 0, 1)) / np.array([0.95047, 1.0, 1.08883])
+    root = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+def distance(one, other):
+    """CIEDE2000."""
+    (l1, a1, b1), (l2, a2, b2) = lab(one), lab(other)
+    chroma = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
+    stretch = 1.5 - 0.5 * np.sqrt(chroma**7 / (chroma**7 + 25**7))
+    c1, c2 = np.hypot(a1 * stretch, b1), np.hypot(a2 * stretch, b2)
+    h1, h2 = (np.degrees(np.arctan2(b, a * stretch)) % 360 for a, b in ((a1, b1), (a2, b2)))
+    turn = (h2 - h1 + 180) % 360 - 180
+    hue, middle, lightness = h1 + turn / 2, (c1 + c2) / 2, (l1 + l2) / 2
+    waves = ((0.17, 1, 30, -1), (0.24, 2, 0, 1), (0.32, 3, -6, 1), (0.2, 4, 63, -1))
+    weight = 1 + sum(sign * share * np.cos(np.radians(times * hue - shift)) for share, times, shift, sign in waves)
+    of_lightness = 1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2)
+    parts = (
+        (l2 - l1) / of_lightness,
+        (c2 - c1) / (1 + 0.045 * middle),
+        2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * middle * weight),
+    )
+    turned = -2 * np.sqrt(middle**7 / (middle**7 + 25**7))
+    turned *= np.sin(np.radians(60 * np.exp(-((((hue % 360) - 275) / 25) ** 2))))
+    return np.sqrt(sum(part**2 for part in parts) + turned * parts[1] * parts[2])
+
+
+@pytest.mark.parametrize(("colours", "ground"), [(style.COLOURS, "#FFFFFF"), (style.DARK_COLOURS, "#14171B")])
+def test_any_two_colours_are_told_apart_without_green_cones_and_from_the_ground(colours, ground):
+    seen = {name: linear(colour) for name, colour in colours.items()}
+    for one, other in itertools.combinations(seen, 2):
+        assert distance(WITHOUT_GREEN @ seen[one], WITHOUT_GREEN @ seen[other]) >= 10, (one, other)
+        assert distance(seen[one], seen[other]) >= 10, (one, other)
+    for name, light in seen.items():
+        luminances = sorted(float(TO_XYZ[1] @ each) for each in (light, linear(ground)))
+        assert (luminances[1] + 0.05) / (luminances[0] + 0.05) >= 3, name
+
+
+def test_pages_draw_methods_in_the_colours_of_pictures():
+    sheet = resources.files("bocu.core").joinpath("style.css").read_text(encoding="utf-8")
+    light, dark = sheet.split("prefers-color-scheme: dark", 1)
+    for colours, part in ((style.COLOURS, light), (style.DARK_COLOURS, dark.split("@media", 1)[0])):
+        assert (
+            dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", part)).items()
+            >= {name: colour.lower() for name, colour in colours.items()}.items()
+        )

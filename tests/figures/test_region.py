@@ -13,6 +13,8 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.base import save
 from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
+from bocu.pages.figures.results import problem_names, results_at, standings_of
+from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report.pictures import picture
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.experiment.configuration import read_experiment_file
@@ -172,3 +174,17 @@ def test_maps_of_the_shipped_regions_take_their_checks_from_claims(root):
     claims = read_claims(root / "config/claims/ziomek2025.yaml")
     assert checks["ahead-of-mle"] == claims.claim("hills-ahead-of-mle").check
     assert checks["ahead-of-fully-bayesian"] == claims.claim("hills-ahead-of-fully-bayesian").check
+
+
+def test_values_with_names_and_swept_problems_are_written_for_people(tmp_path):
+    points = [{"kernel": kernel, "noise": noise} for kernel in ("se-se", "joint-m") for noise in (0.5, 1)]
+    paths = cubes(tmp_path, points)
+    drawing = draw(paths, titles={"se-se": "SE × SE"})
+    (panel,) = panels(drawing)
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["SE × SE", "joint m"]
+    assert "kernel SE × SE" in drawing.alternative
+    results = [results_at(path) for path in paths]
+    assert results[0].called == "hills, kernel se se, noise 0.5"
+    assert next(iter(problem_names(results).values())) == "Three wells, kernel se se, noise 0.5"
+    told, *_ = comparisons(results[0], None, standings_of(results[0]))
+    assert told.called.startswith("hills, kernel se se, noise 0.5, ")

@@ -15,7 +15,7 @@ from bocu.pages.figures.realised import OneSeedParameters, arm_axis
 from bocu.pages.figures.rejection import Rejection, RejectionParameters
 from bocu.pages.figures.results import Cube
 from bocu.pages.figures.summary import Summary, SummaryParameters, relative_regret
-from bocu.sweep.evaluation.rejections import account
+from bocu.sweep.evaluation.prior_choices import account
 
 
 def lines(axes):

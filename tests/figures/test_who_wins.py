@@ -1,12 +1,22 @@
 """Who wins: the numbers of the forest plot are those of the tables, and the sentence says what they come to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import synthetic_cubes
 
 from bocu.core import style
 from bocu.pages.figures.results import results_at, standings_of
-from bocu.pages.figures.who_wins import Compared, WhoWins, WhoWinsParameters, comparisons, told
+from bocu.pages.figures.who_wins import (
+    MOST_PANELS,
+    Compared,
+    WhoWins,
+    WhoWinsParameters,
+    comparisons,
+    drawn,
+    told,
+)
 from bocu.sweep.evaluation.standings import LEADING, Standings
 
 GENERATOR = np.random.default_rng(0)
@@ -40,8 +50,8 @@ def test_its_numbers_are_those_of_the_tables(cubes):
     table = drawing.table.set_index(["comparison", "algorithm"])
     for cube in map(results_at, cubes):
         for (_, metric), own in standings_of(cube).items():
-            least, words = own.competing[0], f"{cube.called}, {cube.metric_titles[metric]}"
-            words += ", simulated" if cube.data_label else ""
+            least, words = own.competing[0], f"{cube.called}{', simulated' if cube.data_label else ''}"
+            words += f", {cube.metric_titles[metric]}"
             for label in own.competing:
                 row = table.loc[words, cube.titles[label]]
                 assert row["relative"] == own.means[label] / own.means[least]
@@ -58,10 +68,42 @@ def test_its_numbers_are_those_of_the_tables(cubes):
 
 def test_every_seed_is_a_dot_and_who_leads_is_shaded(cubes):
     drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
-    (axes,) = drawing.figure.axes
-    dots = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 30]
-    assert len(dots) == len(drawing.table)
-    assert len(axes.patches) == (drawing.table["standing"] == LEADING).sum() > 0
+    leading = (drawing.table["standing"] == LEADING).sum()
+    for picture in (drawing.figure, drawing.narrow):
+        patches = [patch for axes in picture.axes for patch in axes.patches]
+        dots = [patch for patch in patches if str(patch.get_gid()).startswith("seeds-")]
+        assert [len(patch.get_path().vertices) for patch in dots] == [2 * 30] * len(drawing.table)
+        assert len(patches) - len(dots) == leading > 0
+        assert len(picture.axes) == drawing.table["comparison"].nunique()
+
+
+def test_on_a_phone_a_panel_stands_below_the_other_and_names_its_methods(cubes):
+    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
+    panels = drawing.narrow.axes
+    assert len({round(axes.get_position().x0, 6) for axes in panels}) == 1
+    assert all(text.get_text() for axes in panels for text in axes.get_yticklabels())
+    assert drawing.narrow.get_size_inches()[0] < drawing.figure.get_size_inches()[0]
+    assert ["simulated" in axes.get_title(loc="left") for axes in panels] == [False, False, True, True]
+
+
+def test_metrics_of_one_problem_stand_in_a_row_with_methods_on_the_same_lines():
+    found = [
+        replace(compared(problem, one=1, two=2, six=3), scored=metric)
+        for problem in ("a", "b", "c")
+        for metric in ("so", "dro")
+    ]
+    panels = drawn(found).figure.axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["so", "dro", "", "", "", ""]
+    names = [[text.get_text() for text in axes.get_yticklabels()] for axes in panels]
+    assert names == [["one", "two", "six"], [""] * 3] * 3
+
+
+def test_of_very_many_comparisons_the_first_are_drawn_and_the_caption_says_so():
+    found = [compared(f"p{place}", one=1, two=2) for place in range(MOST_PANELS + 3)]
+    drawing = drawn(found)
+    assert len(drawing.figure.axes) == MOST_PANELS
+    assert "Cut: the first 60 panels are drawn, 3 more stand in the table." in drawing.caption
+    assert drawing.table["comparison"].nunique() == len(found)
 
 
 def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):

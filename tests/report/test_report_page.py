@@ -85,8 +85,8 @@ def test_runs_that_rejected_all_priors_are_named(make_site):
 
 def test_simulated_data_are_announced_on_the_page_and_at_each_place(site, make_site):
     page = site.page
-    assert "Simulated data." in page.words[:400]
-    assert "simulated-wells rests on data that nobody measured" in page.words
+    assert "Simulated data in" in page.words[:400]
+    assert "Simulated data in simulated-wells" in page.words
     assert SIMULATED in page.words
     assert (
         sum("badge" in attributes.get("class", "") for _, attributes in page.tags) == 3

@@ -38,14 +38,20 @@ def test_every_page_stands_in_one_section(root):
     assert sorted(page for page in listed if not page.startswith("generated/")) == sorted(pages)
 
 
-def test_the_readme_is_short_and_opens_with_what_its_picture_shows(root):
+def test_the_readme_is_short_and_opens_with_who_wins(root):
     text = (root / "README.md").read_text()
-    assert len(text.splitlines()) < 120
+    words = re.sub(r"```.*?```", "", text, flags=re.DOTALL).split()
+    assert len(words) < 600
+    assert text.index("docs/published/who-wins.svg") < text.index("make report") < text.index("docs/report.png")
+    assert all((root / name).is_file() for name in re.findall(r'(?:src|srcset)="([^"]+)"', text))
+
+
+def test_what_irrigation_earns_is_what_its_picture_shows(root):
     told = subprocess.run(
-        [sys.executable, "-c", "import make_readme_picture; print(make_readme_picture.earned().sentence)"],
+        [sys.executable, "-c", "import make_irrigation_picture; print(make_irrigation_picture.earned().sentence)"],
         cwd=root / "docs", capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
-    assert told in " ".join(text.split())
+    assert told in " ".join((root / "docs/irrigation.md").read_text().split())
 
 
 @pytest.mark.drill

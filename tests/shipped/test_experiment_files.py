@@ -140,10 +140,16 @@ SMOKE = {
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
     "drifting": ["slow"],
 }
+SELDOM = {
+    "tay2024": pytest.mark.ci,
+    "unknown-prior-contextual": pytest.mark.ci,
+    "tay2024-as-coded": pytest.mark.drill,
+}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.drill) if name == "tay2024-as-coded" else name for name in SMOKE]
+    "name",
+    [pytest.param(name, marks=SELDOM[name]) if name in SELDOM else name for name in SMOKE],
 )
 def test_smoke_scale_runs_up_to_the_figures(root, name):
     """On some of the problems; others become panels that say that nothing is there."""

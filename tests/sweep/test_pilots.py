@@ -194,6 +194,15 @@ def test_plan_measures_when_asked_to_and_says_where_times_come_from(sources):
     assert "model" not in measured
 
 
+def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sources):
+    problems = ["intel", {"name": "intel", "label": "loud", "parameters": {"noise": 2.0}}, "hills"]
+    Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate", problems=problems)))
+    result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    rows = {words[0]: words[1:] for line in result.stdout.splitlines() if len(words := line.split()) == 4}
+    assert rows["data"] == ["1", "0", "1"]
+    assert rows["runs"] == ["12", "0", "12"]
+
+
 def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):
     Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate")))
     result = CliRunner().invoke(app, ["plan", "experiment.yaml"])

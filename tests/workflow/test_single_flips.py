@@ -9,7 +9,7 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.core.io.hashes import SUFFIX, edit_of
+from bocu.core.io.hashes import SUFFIX, digest_file, edit_of
 from bocu.sweep.opening import open_plan
 from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.staleness import Staleness
@@ -71,6 +71,19 @@ def test_every_flip_is_noticed_and_named(finished):
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert missed == []
     assert verify(finished).faults == []
+
+
+def test_a_record_of_another_sha256_is_named(finished):
+    for files in products().values():
+        record = digest_file(files[0])
+        written = record.read_text()
+        # By anybody: it may say anything.
+        record.write_text(f"{(int(written[0], 16) ^ 1):x}{written[1:]}".replace("# ", "# \x1b[2J" + 10**4 * "x"))
+        (told,) = verify(finished).faults
+        assert told.startswith(f"{files[0]}: ")
+        assert told.isprintable()
+        assert len(told) < 2000
+        record.write_text(written)
 
 
 def test_a_shared_run_that_was_edited_is_not_taken_over(finished, tmp_path):

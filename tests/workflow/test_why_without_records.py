@@ -72,8 +72,8 @@ EDITS = {
     ),
     "an algorithm": (
         "src/bocu/learners/algorithms/time_varying.py",
-        "first_best(weights), offers",
-        "first_best(-weights), offers",
+        "first_best(weights), ratings",
+        "first_best(-weights), ratings",
         "runs/hills/any/fully-bayesian/seeds-0-0.nc",
     ),
     "a problem": (

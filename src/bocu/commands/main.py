@@ -27,6 +27,7 @@ COMMANDS = {
     "plan": "bocu.commands.plan:plan_command",
     "status": "bocu.commands.status:status_command",
     "resume": "bocu.commands.resume:resume_command",
+    "accept": "bocu.commands.accept:accept_command",
     "why": "bocu.commands.why:why_command",
     "diff": "bocu.commands.diff:diff_command",
     "reduce": "bocu.commands.reduce:reduce_command",

@@ -1,6 +1,5 @@
 """`bocu resume`: go on with an experiment whose Snakemake was killed, or that another Snakemake keeps waiting."""
 
-import json
 import shlex
 import sys
 import time
@@ -69,9 +68,7 @@ def _arguments(experiment: str, given: list[str], earlier: "list[Call]", trust: 
     given = given or ["--cores", "all"]
     if "--configfile" in given or "--configfiles" in given:
         return given
-    files, settings, _ = sources_of(experiment)
-    made_with = ["--config", *(f"{key}={json.dumps(value)}" for key, value in settings.items())] if settings else []
-    return [*given, "--configfile", *map(str, files), *made_with]
+    return [*given, *sources_of(experiment).arguments]
 
 
 def _taken_up(experiment: str, call: "Call") -> list[str]:

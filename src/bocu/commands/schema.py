@@ -19,7 +19,9 @@ def schema_command(
     output: Annotated[
         Path | None, typer.Option(help="File to write; standard output if left out.", callback=writable)
     ] = None,
-    tables: Annotated[bool, typer.Option("--tables", help="Tables for people instead, in Markdown.")] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Tables for people instead, in Markdown; a file a kind beside the output.")
+    ] = False,
     installed: Annotated[
         bool,
         typer.Option("--installed", help="With what installed packages offer by entry points, in the JSON schema."),
@@ -36,15 +38,27 @@ def schema_command(
         text = settings_tables() if tables else json.dumps(settings_schema(), indent=2) + "\n"
     else:
         schema = claims_schema() if claims else {} if tables else experiment_schema(installed)
-        text = key_tables() if tables else json.dumps(schema, indent=2) + "\n"
+        pages = key_tables() if tables else {}
+        text = "\n".join(pages.values()) if tables else json.dumps(schema, indent=2) + "\n"
+        if output is not None:
+            for kind, page in pages.items():
+                write_text(output.with_stem(f"{output.stem}{kind and f'-{kind}s'}"), page)
     if output is None:
         typer.echo(text, nl=False)
-    else:
+    elif suggest or not tables:
         write_text(output, text)
 
 
-def key_tables() -> str:
-    """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables."""
+KINDS = ("problem", "prior", "set", "law", "shift", "objective", "algorithm", "metric", "figure")
+"""What has a page of its parameters."""
+
+
+def key_tables() -> dict[str, str]:
+    """Return the keys of an experiment file, and the parameters of everything registered, as Markdown tables.
+
+    Returns:
+        The page of the file, by an empty name, and one for each of `KINDS`.
+    """
     from bocu.learners.algorithms.botorch_model import BotorchModelParameters
     from bocu.robust.ambiguity.parameters import SetParameters, told
     from bocu.sweep.evaluation.claims import ClaimsFile
@@ -74,7 +88,11 @@ def key_tables() -> str:
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
-    for kind in ("problem", "prior", "set", "law", "shift", "objective", "algorithm", "metric", "figure"):
+    pages = {"": told("\n".join(parts))}
+    for kind in KINDS:
+        parts = [
+            f"# Parameters of {kind}s\n\nOf [the experiment file](experiment-file.md); generated (`make schema`).\n"
+        ]
         for thing in registered(kind):
             title, parameters = f"{kind.capitalize()} `{thing.name}`", thing.load().Parameters
             others, summary = aliases(kind, thing.name), thing.load().about.line
@@ -84,7 +102,8 @@ def key_tables() -> str:
             else:
                 common = SetParameters if kind == "set" else None
                 parts.append(_table(title, parameters, f"{summary}.{also}", common))
-    return told("\n".join(parts))
+        pages[kind] = told("\n".join(parts))
+    return pages
 
 
 def settings_schema() -> dict[str, object]:
@@ -158,7 +177,8 @@ Every key, its default and what it does. This page is generated (`make schema`);
 experiment files, led there by its first line: `# yaml-language-server: $schema=PATH`. Problems, priors,
 objectives, algorithms, metrics and figures are lists of entries `{label, name, parameters}`; a name alone is an entry
 with that label and no parameters. An ambiguity set is `{name, radius, ...}`; a name alone is the set with its defaults.
-"""
+Parameters stand on pages of their own: {pages}.
+""".replace("{pages}", ", ".join(f"[{kind}s](experiment-file-{kind}s.md)" for kind in KINDS))
 
 
 def _table(title: str, model: object, summary: str = "", common: Any = None) -> str:

@@ -129,11 +129,6 @@ class Size:
         """Points of the payoff table."""
         return self.arms * self.contexts
 
-    @property
-    def choices_per_round(self) -> int:
-        """Choices among finite decisions in a round: what to try and, unless that is rehearsed, what to recommend."""
-        return 1 if self.rehearsal else 2
-
 
 @dataclass(frozen=True)
 class Work:

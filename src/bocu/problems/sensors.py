@@ -24,9 +24,8 @@ from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.data.catalogue import Source
 from bocu.problems.prepared_data import UNSETTLED, settled_source
-from bocu.problems.priors.fit import Centre, PriorSpecification
+from bocu.problems.priors.fit import Centre, PriorSpecification, differing_in_scale_only, read_prior
 from bocu.problems.priors.statements import Candidate, FittedPrior, Period
-from bocu.problems.priors.stored import differing_in_scale_only, read_prior
 
 if TYPE_CHECKING:
     from bocu.problems.data.catalogue import Catalogue

@@ -26,12 +26,13 @@ from typing import Any
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import process_runs, regular_file, write_json
 from bocu.core.io.hashes import edit_of, forget_digest
-from bocu.sweep.experiment.paths import RESULTS, of_clone
+from bocu.sweep.experiment.paths import RESULTS, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
 LOGS = Path(".snakemake/log")
+RECORDS = Path(".snakemake/metadata")  # by which parameters each file was made
 LONGEST_NOTE = 1_000_000  # bytes
 QUEUE_SECONDS = 60.0  # that SLURM may take to answer
 NOTE_SECONDS = 60.0  # that a call may take from its locks to its note
@@ -273,6 +274,25 @@ def hindrance(plan: Plan) -> str | None:
         f"{what}: made by another Snakemake now ({names}); until it ends, this one may end in a LockException. "
         "`bocu resume FILE` waits for it, then begins"
     )
+
+
+def forget_records(files: Sequence[str], arguments: Sequence[str]) -> str:
+    """Have Snakemake forget by which parameters files were made: they stand as they are.
+
+    Args:
+        files: outputs of the workflow.
+        arguments: of Snakemake, that tell the experiment.
+
+    Returns:
+        Why it did not, where it did not: it then has a job look at each of the files, once. Else nothing.
+    """
+    if not files or not RECORDS.is_dir():
+        return ""
+    snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(in_clone("Snakefile"))]
+    done = subprocess.run([*snakemake, "--cleanup-metadata", *files, *arguments], capture_output=True, text=True)
+    if done.returncode == 0 or "metadata was not present" in done.stderr:
+        return ""
+    return f"Snakemake could not forget how the runs were made ({' '.join(done.stderr.split())})"
 
 
 def _lock(note: Path) -> Path:

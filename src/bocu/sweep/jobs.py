@@ -96,8 +96,6 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
             with naming_extras():
                 yield
         except BocuError as error:
-            from bocu.sweep.jobs import fault_told
-
             _tell(f"error: {fault_told(error)}", terminal)
             raise SystemExit(1) from None
         except KeyboardInterrupt:

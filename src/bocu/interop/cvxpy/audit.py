@@ -34,7 +34,7 @@ from bocu.problems.scalarised_optimum import scalarise
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.sweep.evaluation.audits import Audit
 from bocu.sweep.evaluation.discretised import on_cells
-from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.evaluation.metrics import build_scorer
 from bocu.sweep.experiment.entries import protocol_of
 from bocu.sweep.runs.execution import replayed
 from bocu.sweep.runs.protocol import PROTOCOLS, Announcer

@@ -106,8 +106,8 @@ class SearchedParameters(ConfidenceParameters):
     )
 
 
-class Offers(ABC):
-    """What each prior would decide for in a round, among the decisions that are available."""
+class Ratings(ABC):
+    """How each prior rates the decisions that are available in a round."""
 
     @abstractmethod
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, Decision]:
@@ -165,7 +165,7 @@ class Beliefs(ABC):
         return SQRT_BETA[rule](self.points, t, delta)
 
     @abstractmethod
-    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
+    def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
         """Rate the available decisions by upper bounds `mean + sqrt_beta deviation`.
 
         Args:
@@ -203,7 +203,7 @@ class Beliefs(ABC):
         """Put back what `state` gave, bit for bit."""
 
 
-class TimeVaryingOffers(Offers):
+class TimeVaryingRatings(Ratings):
     """Upper confidence bounds of payoffs, shape (priors, available decisions), and the indices of those decisions."""
 
     def __init__(self, upper: np.ndarray, available: np.ndarray) -> None:
@@ -229,9 +229,9 @@ class TimeVaryingBeliefs(Beliefs):
     def log_evidence(self) -> np.ndarray:
         return self.posteriors.log_evidence
 
-    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
+    def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
         mean, sd = self.posteriors.predict(round.t)
-        return TimeVaryingOffers((mean + sqrt_beta[:, None] * sd)[:, available], available)
+        return TimeVaryingRatings((mean + sqrt_beta[:, None] * sd)[:, available], available)
 
     def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, sd = self.posteriors.predict(round.t)
@@ -259,7 +259,7 @@ def first_maximum(ratings: np.ndarray, priors: Sequence[int] | np.ndarray) -> tu
     return int(priors[row]), position
 
 
-class GridOffers(Offers):
+class GridRatings(Ratings):
     """Ratings of a round's tables of payoffs, worked out for the priors that are asked after.
 
     Args:
@@ -285,7 +285,7 @@ class GridOffers(Offers):
 
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
         best = [self._rule.argmax(self._payoffs(int(prior)), self._reference) for prior in priors]
-        first = first_best([offer.value for offer in best])
+        first = first_best([one.value for one in best])
         return int(priors[first]), self._index(best[first].index)
 
     def best_on_average(self, weights: np.ndarray) -> int:
@@ -331,9 +331,9 @@ class GridBeliefs(Beliefs):
         """Return the rule at what was announced for a round."""
         return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
-    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
+    def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
         among = None if len(available) == self.arms else available
-        return GridOffers(self.rule_in(round), round, among, partial(self._bounds, round, sqrt_beta))
+        return GridRatings(self.rule_in(round), round, among, partial(self._bounds, round, sqrt_beta))
 
     def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation in a round, both of shape (decisions, contexts)."""
@@ -358,7 +358,7 @@ class GridBeliefs(Beliefs):
         if round is None:
             return 0
         table = partial(self._bounds, round, -sqrt_beta)
-        return GridOffers(self.rule_in(round), round, None, table).best_on_average(weights)
+        return GridRatings(self.rule_in(round), round, None, table).best_on_average(weights)
 
     def state(self) -> State:
         return {"posteriors": [posterior.state() for posterior in self.posteriors]}

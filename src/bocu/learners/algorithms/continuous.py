@@ -8,8 +8,7 @@ a scrambled Sobol sequence. There the ascent follows the mean alone, and its pen
 it follows both. Slopes are central differences over a thousandth of the box.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +17,6 @@ from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, NotNegative
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import CONTINUOUS, Description, Round
-from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import (
     ExpectedValue,
     MinimumValue,
@@ -35,11 +33,10 @@ from bocu.learners.algorithms.continuous_base import (
     ContinuousAlgorithm,
     ContinuousAlgorithmParameters,
     DecisionModelParameters,
+    Game,
+    Posteriors,
 )
 from bocu.robust.contexts.estimates import KernelDensity, box_around_mean, kde_radius
-
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.continuous.model import Posterior
 
 
 class GPUCBParameters(ContinuousAlgorithmParameters):
@@ -63,9 +60,7 @@ class GPUCB(ContinuousAlgorithm[GPUCBParameters]):
     protocols = CONTINUOUS
     Parameters = GPUCBParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         return np.empty((1, 0)), ExpectedValue()
 
 
@@ -103,9 +98,7 @@ class StableOptContinuous(Contextual[StableOptContinuousParameters]):
     protocols = CONTINUOUS
     Parameters = StableOptContinuousParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         space = (self.lower, self.upper) if self.parameters.clip_box else (None, None)
         lower, upper = box_around_mean(self.observed, *space, ddof=self.parameters.ddof)
         if self.parameters.box == "as-published":
@@ -139,9 +132,7 @@ class SBOKDE(Contextual[SBOKDEParameters]):
     protocols = CONTINUOUS
     Parameters = SBOKDEParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         return self._sample(generator), ExpectedValue(drafted_on=self.parameters.draft_samples)
 
     def _sample(self, generator: np.random.Generator) -> np.ndarray:
@@ -188,9 +179,7 @@ class DRBOKDE(SBOKDE):
     Parameters = DRBOKDEParameters
     parameters: DRBOKDEParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         samples = self._sample(generator)
         lower, upper = self.lower, self.upper
         if self.parameters.infimum_over == "as-published":
@@ -226,9 +215,7 @@ class ERBO(Contextual[ERBOParameters]):
     protocols = CONTINUOUS
     Parameters = ERBOParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         return self.observed, ExpectedValue()
 
 
@@ -269,9 +256,7 @@ class WDRBO(Contextual[WDRBOParameters]):
         points = scrambled_sobol(self.lower, self.upper, parameters.points, generator)
         self.stencil = Stencil.around(points, STEP, self.contexts.width)
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         seen = len(self.observed)
         stated = self.parameters.radius
         radius = PUBLISHED_RADIUS / np.sqrt(seen) if stated == "shrinking" else stated

@@ -25,8 +25,6 @@ from bocu.learners.algorithms.theorems import GridWidth, Knowledge, width
 from bocu.learners.surrogates.grid import GridPosterior
 from bocu.robust.objectives.functions import UncertaintyObjective
 
-_RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
-
 
 class BoundParameters(AlgorithmParameters):
     """How wide the confidence bounds are."""
@@ -59,15 +57,14 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     @planning_only
     def work(cls, parameters: Bounds, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
-        choices = rounds * size.choices_per_round
         counts = {
             "round": rounds,
-            "point": size.points * choices,
+            "point": size.points * rounds,
             "history": size.points * distinct * rounds,
             "solve": rounds**3 / 3,
         }
         numbers = 12 * size.points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
-        return Work(counts, numbers, tables=rounds + _RECOMMENDED_TABLE * (choices - rounds))
+        return Work(counts, numbers, tables=rounds)
 
     def __init__(
         self, description: Description, objective: Pursued, parameters: Bounds, generator: np.random.Generator

@@ -15,8 +15,7 @@ exactly, an average over samples with its worst case.
   such samples.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
 import pydantic
@@ -27,7 +26,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import CONTINUOUS, Description, Round, Situation
-from bocu.learners.acquisition.base import Functional, Surface
+from bocu.learners.acquisition.base import Surface
 from bocu.learners.acquisition.functionals import MeanLessDeviation, MeanLessRange, ObjectiveValue, functional
 from bocu.learners.acquisition.surfaces import SampledSurface
 from bocu.learners.algorithms.base import Pursued
@@ -35,16 +34,21 @@ from bocu.learners.algorithms.botorch_model import BotorchModelParameters, names
 from bocu.learners.algorithms.continuous_base import (
     Contextual,
     ContinuousAlgorithmParameters,
+    Game,
     ModelParameters,
+    Posteriors,
     ProductModelParameters,
 )
 from bocu.robust.ambiguity.divergences.chi_squared import ChiSquared, ModifiedChiSquared
 from bocu.robust.contexts.estimates import KernelDensity
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, GeneralParameters, Objective, Stochastic
-
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.robust.objectives.functions import (
+    DistributionallyRobustParameters,
+    GeneralParameters,
+    Objective,
+    Slice,
+    Stochastic,
+    UncertaintyObjective,
+)
 
 
 class SampledReferenceParameters(ContinuousAlgorithmParameters):
@@ -83,7 +87,7 @@ class SampledReference(Contextual[Sampled]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.stated is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.functions is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(reason)
         self._pursued = objective
@@ -150,9 +154,7 @@ class UCBDensity(SampledReference[UCBDensityParameters]):
     protocols = CONTINUOUS
     Parameters = UCBDensityParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         points, rule, reference = self._sampled(round, generator, self.parameters.others if self._spreads else 0)
         return points, functional(rule, reference, posteriors[0].scale)
 
@@ -194,9 +196,7 @@ class ClosedFormDivergence(UCBDensity):
     protocols = CONTINUOUS
     Parameters = ClosedFormParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         points, rule, reference = self._sampled(round, generator, self.parameters.others if self._spreads else 0)
         if not isinstance(rule, Slice):
             raise BocuError(f"found {rule}; a worst expectation is wanted")
@@ -241,13 +241,11 @@ class ThompsonDensity(SampledReference[ThompsonDensityParameters]):
     protocols = CONTINUOUS
     Parameters = ThompsonDensityParameters
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         points, rule, reference = self._sampled(round, generator, self.parameters.others)
         return points, ObjectiveValue(rule, reference, posteriors[0].scale)
 
-    def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
+    def _explored(self, posteriors: Posteriors, points: np.ndarray, round: Round) -> Surface:
         posterior = posteriors[0]
         waves = posterior.prior_sample(self.parameters.features, self.generator)
         return SampledSurface(posterior, points, waves, self.generator.standard_normal(len(posterior.inputs)))

@@ -96,11 +96,7 @@ class Constant(WithoutModel[ConstantParameters]):
         BocuError: there is no such decision.
     """
 
-    about = About(
-        title="Constant",
-        summary="always the same decision",
-        look=Look("black", "dotted", "X"),
-    )
+    about = About(title="Constant", summary="always the same decision", look=Look("black", "dotted", "X"))
     protocols = FINITE
     Parameters = ConstantParameters
 

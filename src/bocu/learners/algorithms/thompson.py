@@ -21,8 +21,7 @@ from bocu.core.rounds import GRID, Round
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 from bocu.learners.surrogates.grid import GridPosterior
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, UncertaintyObjective
 
 
 class ThompsonParameters(BoundParameters):
@@ -73,7 +72,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
         counts = {
             "round": rounds,
-            "point": size.points * rounds * (size.choices_per_round - 1),
+            "point": 0 if size.rehearsal else size.points * rounds,
             "history": exact.counts["history"],
             "feature": size.points * features * rounds,
             "feature_solve": features * solved * rounds,

@@ -24,7 +24,7 @@ from bocu.learners.algorithms.base import Reported
 from bocu.learners.algorithms.beliefs import (
     SQRT_BETA,
     ConfidenceParameters,
-    Offers,
+    Ratings,
     SearchedParameters,
     squared_noise_bound,
 )
@@ -139,8 +139,8 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._verdict = _Verdict()
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
-        return offers.first_best(np.flatnonzero(self._accounts.active))
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
+        return ratings.first_best(np.flatnonzero(self._accounts.active))
 
     def _conclude(self, choice: Choice, t: int, value: float) -> None:
         self._verdict = _Verdict()
@@ -217,8 +217,8 @@ class MaximumLikelihood(_WeightedPriors[SearchedParameters]):
     )
     Parameters = SearchedParameters
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
-        return offers.first_best([first_best(self.surrogate.log_evidence)])
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
+        return ratings.first_best([first_best(self.surrogate.log_evidence)])
 
     def _trust(self) -> np.ndarray:
         return one_hot(first_best(self.surrogate.log_evidence), len(self.priors))
@@ -267,9 +267,9 @@ class FullyBayesian(_WeightedPriors[BayesianParameters]):
         self._log_hyperprior = np.log(hyperprior)
         super()._begin()
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
         weights = self._weights()
-        return first_best(weights), offers.best_on_average(weights)
+        return first_best(weights), ratings.best_on_average(weights)
 
     def _weights(self) -> np.ndarray:
         return softmax(self.surrogate.log_evidence + self._log_hyperprior)
@@ -317,9 +317,9 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         self._accounts = _Accounts(len(self.priors))
         self._lower = np.full(len(self.priors), np.nan)
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
         plays = np.where(self._accounts.active, self._accounts.plays, np.iinfo(np.int64).max)
-        return offers.first_best([int(np.argmin(plays))])
+        return ratings.first_best([int(np.argmin(plays))])
 
     def _conclude(self, choice: Choice, t: int, value: float) -> None:
         accounts = self._accounts
@@ -390,8 +390,8 @@ class Oracle(UnknownPriorAlgorithm[SearchedParameters]):
         position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
         return [next(position, -1)]
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
-        return offers.first_best([0])
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
+        return ratings.first_best([0])
 
     def _trust(self) -> np.ndarray:
         return np.ones(1)
@@ -504,8 +504,8 @@ class TVGPUCB(UnknownPriorAlgorithm[TVGPUCBParameters]):
         places = (place for place, prior in enumerate(self.description.priors) if prior is self._source)
         return [next(places, -1)]
 
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
-        return offers.first_best([0])
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
+        return ratings.first_best([0])
 
     def _trust(self) -> np.ndarray:
         return np.ones(1)

@@ -42,7 +42,7 @@ from bocu.learners.algorithms.beliefs import (
     ConfidenceParameters,
     DriftingBeliefs,
     GridBeliefs,
-    Offers,
+    Ratings,
     SearchedParameters,
     TimeVaryingBeliefs,
 )
@@ -117,7 +117,7 @@ class Prediction:
         return Choice(self.prior, mean, sd, self.sqrt_beta * sd)
 
 
-class Deployable:
+class BestTried:
     """The arm that each prior has rated highest by its lower bounds, among those that it chose."""
 
     def __init__(self, priors: int) -> None:
@@ -198,8 +198,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if size.arms == 1:  # a box, some rounds of which may leave two open
             return Work({"search": 1.5 * rounds}, numbers=rounds**2, priors=size.priors)
         rows = size.kernels * size.arms * rounds
-        choices = rounds * size.choices_per_round
-        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
+        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
@@ -220,7 +219,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._told = NOBODY
         self._told_value = math.nan
         self._round: Round | None = None
-        self._best = Deployable(len(self.priors))
+        self._best = BestTried(len(self.priors))
         self._widths: tuple[int, np.ndarray] | None = None  # the multipliers of the last round asked about
         self._index = self._indices()
         self._begin()
@@ -249,7 +248,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def ask(self, round: Round) -> Decision:
         sqrt_beta = self._multipliers(round.t)
-        prior, arm = self._choose(self.surrogate.offers(round, self.surrogate.available(round), sqrt_beta))
+        prior, arm = self._choose(self.surrogate.ratings(round, self.surrogate.available(round), sqrt_beta))
         self._round = round
         self._asked = arm
         mean, sd = self.surrogate.foresee(prior, arm, round)
@@ -328,7 +327,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return self._widths[1]
 
     @abstractmethod
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
         """Choose prior and arm."""
 
     @abstractmethod

@@ -9,6 +9,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self
 
@@ -34,6 +35,7 @@ LINE_LETTERS = 92
 """Letters of a line of text across a picture."""
 
 NO_TABLE = "no table"
+NOTHING = "Nothing to show: "
 
 Inputs = Mapping[str, Any]
 """Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
@@ -145,6 +147,7 @@ class Drawing:
         problem: label of the problem; empty for a figure of the whole experiment.
         data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
         table: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
+        narrow: the picture for a phone, if there is another.
     """
 
     figure: "matplotlib.figure.Figure"
@@ -154,6 +157,7 @@ class Drawing:
     problem: str = ""
     data_label: str = ""
     table: "pd.DataFrame | None" = None
+    narrow: "matplotlib.figure.Figure | None" = None
 
 
 class Figure(ABC, Generic[ParametersType]):
@@ -193,10 +197,13 @@ class Figure(ABC, Generic[ParametersType]):
         """
         with style.applied():
             drawing = self._headed(self.compose(inputs))
-            finish(drawing.figure)
+            pictures = [drawing.figure, *([] if drawing.narrow is None else [drawing.narrow])]
+            for picture in pictures:
+                finish(picture)
+                if drawing.data_label:
+                    style.mark_simulated(picture)
             if not drawing.data_label:
                 return drawing
-            style.mark_simulated(drawing.figure)
             return replace(
                 drawing,
                 caption=f"{drawing.caption} Simulated data ({drawing.data_label}).",
@@ -216,7 +223,7 @@ def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: 
 
 def said_only(title: str, reason: str, problem: str, data_label: str = "") -> Drawing:
     """Say in a line why there is no picture, and of what data it would have been."""
-    said = f"Nothing to show: {reason}."
+    said = f"{NOTHING}{reason}."
     lines = textwrap.wrap(said, LINE_LETTERS)
     figure = style.new_figure(0.12 + 0.15 * len(lines))
     # In inches from below, out of the way of the strip that simulated data add above.
@@ -249,6 +256,8 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     folder, lineage = Path(description).parent, lineage_of(description)
     csv, pdf = (Path(description).with_suffix(suffix) for suffix in (".csv", ".pdf"))
     written = drawing.table is not None and not drawing.table.empty
+    if written and drawing.data_label and drawing.table is not None:
+        drawing = replace(drawing, table=drawing.table.assign(data=drawing.data_label))
     title, told = {"Title": drawing.title}, drawing.alternative
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": None, **title, "Description": told},
@@ -258,10 +267,12 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     with style.applied(), without_shaping():
         for path, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")):
             with atomic_path(path) as temporary:
-                drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind != "png")
                 if kind == "svg":
-                    temporary.write_text(themed(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+                    temporary.write_text(svg_of(drawing.figure, metadata["svg"]), encoding="utf-8")
+                else:
+                    drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind != "png")
             drawing.figure.set_layout_engine("none")  # once is enough: it would take as long again for each file
+        narrow: dict[str, str] = {} if drawing.narrow is None else {"narrow": svg_of(drawing.narrow, metadata["svg"])}
     write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
     write_json(
         description,
@@ -275,9 +286,17 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "svg": _relative(svg, folder),
             "pdf": _relative(pdf, folder),
             **({"csv": _relative(csv, folder)} if written else {}),
+            **narrow,
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
     )
+
+
+def svg_of(figure: "matplotlib.figure.Figure", metadata: Mapping[str, Any]) -> str:
+    """Return a picture as SVG that suits dark pages, in the style that is applied."""
+    written = StringIO()
+    figure.savefig(written, format="svg", metadata=metadata, transparent=True)
+    return themed(written.getvalue())
 
 
 def _relative(path: str | Path, folder: Path) -> str:

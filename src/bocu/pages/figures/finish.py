@@ -23,17 +23,12 @@ STEPS = [1, 2, 2.5, 5, 10]
 LETTER = 0.52
 """Width of a letter of a title, on the average, in sizes of its type."""
 _DARK = {
+    **{light: style.DARK_COLOURS[name] for name, light in style.COLOURS.items()},
     style.INK: "#E6E6E6",
-    style.BLACK: "#FFFFFF",
-    style.GREY: "#A6A6A6",
     style.GRID: "#3C4148",
     style.PALE: "#565C64",
-    style.BLUE: "#3B7DDD",
-    style.COLOURS["indigo"]: "#A79BE8",
-    style.COLOURS["wine"]: "#E0709F",
-    style.COLOURS["brown"]: "#D39A5A",
 }
-"""Colours that are too dark, or too light, on a dark page, and what they become there."""
+"""What colours become on a dark page."""
 
 
 def finish(figure: "matplotlib.figure.Figure") -> None:

@@ -51,10 +51,9 @@ class Landscape(Figure[OneSeedParameters]):
             heights[best],
             linestyle="none",
             marker="o",
-            markersize=2.4 if len(rounds) <= CROWDED else 1.6,
-            markerfacecolor="white",
-            markeredgecolor=style.BLACK,
-            markeredgewidth=0.5,
+            markersize=2.2 if len(rounds) <= CROWDED else 1.4,
+            markerfacecolor=style.VERMILLION,
+            markeredgewidth=0.0,
             clip_on=False,
             label="best available decision",
         )

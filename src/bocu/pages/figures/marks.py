@@ -63,6 +63,24 @@ def curves(axes: "Axes", table: "pd.DataFrame", looks: Looks) -> None:
     _named(axes, looks)
 
 
+def label_ends(axes: "Axes", ends: Mapping[str, float], looks: Looks) -> None:
+    """Write at the right of axes what the lines are that end at some heights, none on another."""
+    low, high = axes.get_ylim()
+    apart = 7.6 / 72 / axes.get_position().height / axes.get_figure(root=True).get_figheight()  # type: ignore[union-attr]
+    order = sorted(ends, key=lambda title: axes.transData.transform((1, ends[title]))[1])
+    heights = np.array([(ends[title] - low) / (high - low) for title in order])
+    for _ in range(100):  # those that are too near each other are moved apart, alike far
+        short = apart - np.diff(heights)
+        if not (short > 1e-3 * apart).any():
+            break
+        heights[:-1] -= np.where(short > 0, short / 2, 0.0)
+        heights[1:] += np.where(short > 0, short / 2, 0.0)
+    for title, height in zip(order, heights, strict=True):
+        colour = looks[title].colour
+        axes.annotate(title, (1.0, height), (1.02, height), axes.transAxes, axes.transAxes, va="center", fontsize=7,
+                      color=colour, annotation_clip=False)  # fmt: skip
+
+
 def steps(axes: "Axes", table: "pd.DataFrame", x: str, y: str, looks: Looks) -> None:
     """Draw a step line for each algorithm through columns `x` and `y`: what is reached at x holds from there on."""
     import seaborn.objects as so

@@ -47,21 +47,22 @@ class PriorMeans(Figure[OneSeedParameters]):
         labels = [prior.label for prior in description.priors]
         picture, axes = style.single(2.5)
         for place, (label, mean) in enumerate(zip(labels, means, strict=True)):
-            look = style.BEST_PRIOR if place == best else style.prior_line(place)
-            axes.plot(
-                axis.positions,
-                mean,
-                label=f"{label} (true)" if place == best else label,
-                zorder=2.5 if place == best else 2,
-                **look,
-            )
+            true = place == best
+            look = style.BEST_PRIOR if true else {"color": style.GREY, "linewidth": 0.9}
+            axes.plot(axis.positions, mean, zorder=2.5 if true else 2, **look)
+            top = int(np.argmax(mean))
+            axes.annotate(f"{label} (true)" if true else label, (axis.positions[top], mean[top]), (0, 2),
+                          textcoords="offset points", ha="center", va="bottom", fontsize=7,
+                          fontweight="bold" if true else "normal")  # fmt: skip
         axis.tick(axes)
         axes.set_ylabel(with_unit("prior mean of the payoff", cube.units))
-        axes.margins(x=0.01)
+        axes.margins(x=0.03, y=0.12)
         style.grid(axes)
-        picture.legend(title="candidate prior", loc="outside right center", handlelength=2.6)
         true = "" if best is None else f" Solid black: prior {labels[best]}, the one that the payoff is drawn from."
-        caption = f"Means of the {len(labels)} candidate priors of {cube.title} over the decisions.{true}"
+        caption = (
+            f"Means of the {len(labels)} candidate priors of {cube.title} over the decisions, each named at its peak."
+            f"{true}"
+        )
         peaks = [
             f"{label} at {axis.positions[int(np.argmax(mean))]:.3g}" for label, mean in zip(labels, means, strict=True)
         ]

@@ -100,14 +100,13 @@ class ChosenPriors(Figure[PriorsParameters]):
 def _bars(axes: "Axes", mean: np.ndarray, error: np.ndarray, cube: Results, branch: CubeBranch) -> None:
     colour = cube.looks[branch.algorithm].colour
     places = np.arange(len(mean))
-    bars = axes.barh(places, mean, height=0.72, color=colour, alpha=0.85)
+    colours = [colour if cube.best_prior in (None, place) else style.PALE for place in places]
+    axes.barh(places, mean, height=0.72, color=colours)
     spread = mean > 0
     if not np.isnan(error).any():
         axes.errorbar(
             mean[spread], places[spread], xerr=error[spread], fmt="none", ecolor=style.INK, elinewidth=0.8, capsize=1.5
         )
-    if cube.best_prior is not None:
-        bars[cube.best_prior].set(edgecolor=style.INK, linewidth=1.1, hatch="////")
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     style.grid(axes, "x")
@@ -127,6 +126,7 @@ class RejectionTimes(Figure[PriorsParameters]):
 
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
+        from matplotlib.ticker import MaxNLocator
 
         cube = results_of(inputs)
         every = {
@@ -147,6 +147,8 @@ class RejectionTimes(Figure[PriorsParameters]):
         for branch, rounds in rejections.items():
             _strips(panels[branch], rounds, cube, branch)
         next(iter(panels.values())).set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
+        for axes in panels.values():
+            axes.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=2))
         picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
         caption = (
             f"Rounds in which candidate priors were rejected for the first time on {cube.title}: a dot a seed, a bar "

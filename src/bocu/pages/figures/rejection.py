@@ -22,7 +22,7 @@ from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.pages.figures.results import Results, results_of, with_unit
-from bocu.sweep.evaluation.rejections import Moment, account, weighed
+from bocu.sweep.evaluation.prior_choices import Moment, account, weighed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,14 +16,15 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.rounds import CONTINUOUS, GRID, SCALARISED, FiniteDomain, Situation
 from bocu.core.written import spoken
+from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
 from bocu.pages.figures.marks import Titles, looks_of, titles_of
 from bocu.pages.figures.realised import RealisedParameters, realise
-from bocu.pages.figures.regret import SPREAD, SPREADS, Spread, curves_over_seeds, draw_curves
+from bocu.pages.figures.regret import SPREAD, SPREADS, Curve, Spread, curves_over_seeds, draw_curves
 from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet
-from bocu.sweep.evaluation.law_paths import Family, families_of
-from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.evaluation.cubes import Family, families_of
+from bocu.sweep.evaluation.metrics import build_scorer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,15 +91,19 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         tables = {family.label: _table(cube, titles, family, self._places(cube, family, inputs)) for family in families}
         if all(table.empty for table in tables.values()):
             return nothing_to_show(cube, TITLE, "no run is finished")
-        looks[BEST] = style.Stroke(style.BLACK, style.SOLID, "")
-        count, up = len(families), with_unit("value of the decision", cube.units)
-        picture, panels = style.facets(count, PANEL_HEIGHT, count, below=style.legend_height(list(looks)), up=up)
+        count, up = len(families), with_unit("lost against the best under each law", cube.units)
+        below = style.legend_height(list(looks)) if count > 1 else 0.0
+        picture, panels = style.facets(count, PANEL_HEIGHT, count, below=below, up=up)
         for axes, family in zip(panels, families, strict=True):
-            curves = curves_over_seeds(tables[family.label], "place", "value", looks, self.parameters.spread)
-            curves = [replace(curve, seeds=1) if curve.title == BEST else curve for curve in curves]  # without a band
-            draw_curves(axes, curves, from_zero=False)
+            lost = tables[family.label]
+            curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
+            draw_curves(axes, [curve if _apart(curve, curves) else _faded(curve) for curve in curves], from_zero=False)
             axes.set(title=family.title, xlabel=self._axis(family, count))
-        style.legend_below(picture, list(looks))
+            if count == 1:
+                axes.margins(x=0.0)
+                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in curves}, looks)
+        if count > 1:
+            style.legend_below(picture, list(looks))
         return self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
 
     def _axis(self, family: Family, abreast: int) -> str:
@@ -119,13 +124,14 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         caption = (
             f"{cube.title}: what the decision recommended at the end of a run is worth as contexts follow another law "
             f"than the one met. {paths[:1].upper()}{paths[1:]}. Mean (lines) and {SPREADS[self.parameters.spread]} "
-            f"(bands) over {seed_counts(counts)}; black: the best decision under each law."
+            f"(bands) over {seed_counts(counts)} of what it loses against the best decision under each law; grey: who "
+            "is told apart from no other under any law, by the bands."
         )
-        means = values.groupby(["metric", "algorithm", "place"], sort=False)["value"].mean()
+        means = values[values["algorithm"] != BEST].groupby(["metric", "algorithm", "place"], sort=False)["lost"].mean()
         ends = []
         for (metric, algorithm), line in means.groupby(level=[0, 1], sort=False):
             ends.append(f"{algorithm}, {titles[metric]}, from {line.iloc[0]:.4g} to {line.iloc[-1]:.4g}")
-        alternative = f"Line charts of value along a path of laws: {'; '.join(ends)}."
+        alternative = f"Line charts of what is lost along a path of laws: {'; '.join(ends)}."
         title = f"{TITLE}: {spoken(list(titles.values()))}"
         if self.parameters.set is not None:
             title += f", by {self.parameters.set.family.about.title}"
@@ -144,7 +150,20 @@ def _table(cube: Cube, titles: Titles, family: Family, places: np.ndarray) -> "p
             rows += [(title, int(seed), float(place), float(v)) for seed, v in zip(seeds, values, strict=True)]
             rows += [(BEST, int(seed), float(place), float(v)) for seed, v in zip(seeds, best, strict=True)]
     table = pd.DataFrame(rows, columns=["algorithm", "seed", "place", "value"])
-    return table.groupby(["algorithm", "seed", "place"], sort=False, as_index=False).max()
+    table = table.groupby(["algorithm", "seed", "place"], sort=False, as_index=False).max()
+    best = table[table["algorithm"] == BEST].set_index(["seed", "place"])["value"]
+    table["lost"] = pd.MultiIndex.from_frame(table[["seed", "place"]]).map(best) - table["value"]
+    return table
+
+
+def _apart(curve: Curve, every: Sequence[Curve]) -> bool:
+    """Say whether the band of a curve is clear of another's under some law."""
+    gaps = [np.abs(curve.mean - other.mean) - curve.error - other.error for other in every if other is not curve]
+    return any(bool((gap > 0).any()) for gap in gaps) or not gaps
+
+
+def _faded(curve: Curve) -> Curve:
+    return replace(curve, look=replace(curve.look, colour=style.GREY))
 
 
 def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 LINE, HEAD, TITLE = 0.165, 0.11, 0.32
 """Height of a row, of a line of a column's heading, and of a block's title with what is around it, inches."""
+KEY = "blue: less regret than the reference, red: more; bold: leads; italic: not told apart from the reference"
 HEAD_WIDTH = 11
 """Letters in a line of a column's heading."""
 LEAST_COLUMNS = 7
@@ -176,11 +177,12 @@ class Scoreboard(Figure[ScoreboardParameters]):
         shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
         rows = [LINE * len(table.rows) for table in tables]
         above = [TITLE + HEAD * max((text.count("\n") + 1 for text in head), default=0) for head in shown]
-        picture = style.new_figure(sum(rows) + sum(above))
+        picture = style.new_figure(sum(rows) + sum(above) + HEAD)
         grid = picture.add_gridspec(len(tables), 1, height_ratios=rows)
         widest = max(LEAST_COLUMNS, *(len(table.columns) for table in tables))
         for place, (table, head) in enumerate(zip(tables, shown, strict=True)):
             _draw(picture.add_subplot(grid[place]), table, head, widest)
+        picture.supxlabel(KEY, fontsize=6.4, color=style.INK)
         return picture
 
     def _heads(self, cubes: Mapping[str, Results], table: ScoreTable) -> list[str]:

@@ -1,8 +1,9 @@
-"""Tables as pictures: what runs took, and how far density estimates are from the truth.
+"""Dots with bars: what runs took, and how far density estimates are from the truth.
 
 Tables 1 and 2 of Huang et al. (2024); a paper's own numbers may stand beside ours.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 NOTHING = "-"
-_ROW_INCHES = 0.24
-_GAP = 3  # letters between columns
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+LINE = 0.16
+"""Height of a mark's line, inches."""
 
 
 class RunTimesParameters(DigestedParameters):
@@ -76,7 +78,7 @@ class RunTimes(Figure[RunTimesParameters]):
 
     about = About(
         title="Time of a run",
-        summary="table of seconds a run, by algorithm and setting",
+        summary="seconds a run, by algorithm and setting",
         paper="Huang et al. 2024, table 1",
     )
     protocols = FINITE + CONTINUOUS
@@ -100,7 +102,7 @@ class RunTimes(Figure[RunTimesParameters]):
             f"Seconds of {rounds} rounds on {cube.title}, to choose and to learn: mean ± standard error over finished "
             "seeds. Times depend on the machine and on what else ran there."
         )
-        return _drawn(rows, cells, "Time of a run", caption, cube.problem, cube.data_label)
+        return _drawn(rows, cells, ("Time of a run", caption, "seconds a run"), cube.problem, cube.data_label)
 
 
 def seconds_of_runs(cube: Results) -> dict[str, str]:
@@ -139,7 +141,7 @@ class DensityEstimates(Figure[DensityEstimatesParameters]):
 
     about = About(
         title="Density estimates",
-        summary="table of how far kernel density estimates are from the law of the context",
+        summary="how far kernel density estimates are from the law of the context",
         paper="Huang et al. 2024, table 2",
     )
     protocols = CONTINUOUS
@@ -157,7 +159,8 @@ class DensityEstimates(Figure[DensityEstimatesParameters]):
             f"{problem.title}: L1 distance, 0 to 2, between kernel density estimates and the density of the context, "
             f"as drawn and not clipped, by the number of contexts: mean ± standard error of {settings.runs} estimates."
         )
-        return _drawn(row_heads(settings), cells, "Density estimates", caption, label, data_label)
+        words = ("Density estimates", caption, "L1 distance from the density")
+        return _drawn(row_heads(settings), cells, words, label, data_label)
 
 
 def distances_of(law: ContextLaw, settings: DensityEstimatesParameters) -> dict[str, Sequence[str]]:
@@ -174,38 +177,37 @@ def row_heads(settings: DensityEstimatesParameters) -> list[str]:
 
 
 def _drawn(
-    rows: Sequence[str], cells: Mapping[str, Sequence[str]], title: str, caption: str, problem: str, data_label: str
+    rows: Sequence[str], cells: Mapping[str, Sequence[str]], words: tuple[str, str, str], problem: str, data_label: str
 ) -> Drawing:
-    """Draw a table of columns by their headings, and keep it as one."""
+    """Draw the columns of a table by their headings, and keep it; `words` are its title, caption and axis."""
     import pandas as pd
 
-    picture = _table(rows, cells)
+    title, caption, across = words
+    picture = _dots(rows, cells, across)
     spoken = "; ".join(
         f"{row}: " + ", ".join(f"{heading} {column[place]}" for heading, column in cells.items())
         for place, row in enumerate(rows)
     )
     kept = pd.DataFrame({"row": list(rows), **cells})
-    return Drawing(picture, title, caption, f"Table. {spoken}.", problem, data_label, kept)
+    return Drawing(picture, title, caption, f"Dots with bars. {spoken}.", problem, data_label, kept)
 
 
-def _table(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> "matplotlib.figure.Figure":
-    from matplotlib.transforms import Bbox
-
-    picture = style.new_figure(_ROW_INCHES * (len(rows) + 2))
-    axes = picture.subplots()
-    axes.axis("off")
-    text = [[column[place] for column in cells.values()] for place in range(len(rows))]
-    letters = [max(map(len, (heading, *column))) + _GAP for heading, column in cells.items()]
-    heads = max(map(len, rows)) + _GAP
-    table = axes.table(
-        text,
-        rowLabels=list(rows),
-        colLabels=list(cells),
-        colWidths=[count / (sum(letters) + heads) for count in letters],
-        cellLoc="right",
-        edges="horizontal",
-        bbox=Bbox.from_bounds(heads / (sum(letters) + heads), 0.0, sum(letters) / (sum(letters) + heads), 1.0),
-    )
-    table.auto_set_font_size(False)
-    table.set_fontsize(8)
+def _dots(rows: Sequence[str], cells: Mapping[str, Sequence[str]], across: str) -> "matplotlib.figure.Figure":
+    """Draw "mean ± error" as dots with bars of one standard error, a line a row and a mark a column, on a log scale."""
+    looks = {heading: style.numbered_stroke(place) for place, heading in enumerate(cells)}
+    picture, axes = style.single(0.5 + LINE * len(cells) * len(rows) + 0.05 * len(rows) + (len(cells) > 1) * 0.3)
+    for place, (heading, column) in enumerate(cells.items()):
+        known = [(row, *map(float, NUMBER.findall(text)[:2])) for row, text in enumerate(column) if NUMBER.search(text)]
+        for row, mean, *error in known:
+            at = row + (place + 0.5) / len(cells) * 0.8 - 0.4
+            axes.errorbar(mean, at, xerr=error or None, color=looks[heading].colour, fmt=looks[heading].marker,
+                          elinewidth=1.2, markersize=4.5, label=heading)  # fmt: skip
+            told = column[row].replace("-", "−")
+            axes.annotate(told, (1.01, at), xycoords=axes.get_yaxis_transform(), va="center", fontsize=6.5)
+    axes.set(xscale="log", xlabel=across, ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticks(range(len(rows)), list(rows))
+    axes.tick_params("y", length=0)
+    style.grid(axes, "x")
+    if len(cells) > 1:
+        style.legend_below(picture, list(cells))
     return picture

@@ -4,6 +4,7 @@ A comparison is a problem under one metric, for one pursued objective. Its metho
 least mean regret first.
 """
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,16 +40,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-LANE, CLOSE_LANE, HEAD, SCALE = 0.13, 0.075, 0.2, 0.42
-"""Height of a method's line, with its name and without, of a comparison's heading, and of the scale, inches."""
-MOST_NAMED = 48
-"""Lines whose methods are named beside them; where there are more, a legend names them."""
+LANE, GAP, HEAD, SCALE = 0.115, 0.1, 0.15, 0.4
+"""Height of a method's line, of what parts rows of panels, of a panel's heading, and of the scale, inches."""
+WIDE, NARROW = 6.6, 3.5
+"""Width of the picture, inches; of that for phones, which has a panel a row."""
+ABREAST, MOST_METRICS = 4, 6
+"""Panels in a row, and of metrics of one problem."""
 LEAST_SHOWN, MOST_SHOWN = 0.2, 30.0
 """Ends of the scale at the most: what lies beyond stands at the end."""
-SHADE = 0.6
+LETTERS = 12.5
+"""Letters of a panel's heading in an inch."""
+SHADE = 0.75
 SAME = 1e-9
 """By how much of the largest regret a number a seed may vary by rounding."""
 MOST_PROBLEMS = 3
+MOST_PANELS = 60
+"""Comparisons that are drawn; the table has all."""
+HOW_TO_READ = (
+    "A panel is a problem and what its runs are scored by; the least mean regret counts as 1. Dots: seeds, those that "
+    f"stick ringed. Bars: {CONFIDENCE:.0%} intervals of the mean difference from the least, corrected for all pairs of "
+    f"a panel. Shaded: who leads, from {VERDICT_SEEDS} paired seeds on, bold where in the whole row. Hollow: neither "
+    f"leading nor behind; from {LEAST_SEEDS} to {VERDICT_SEEDS - 1} seeds nothing is more than a leaning."
+)
 
 
 class WhoWinsParameters(PictureParameters):
@@ -68,20 +81,27 @@ class Compared:
     """A comparison.
 
     Attributes:
-        called: problem, and metric where that has to be said.
+        title: what the problem is called, and that its data are simulated.
         problem: label of the problem.
         table: final regrets, and all that is told of their pairs.
         titles: what is written for those that stand in the table, by label.
         looks: theirs, by label.
         data_label: what the data are where they are not measured; empty otherwise.
+        scored: the metric, and what is pursued, where that has to be said.
     """
 
-    called: str
+    title: str
     problem: str
     table: Standings
     titles: Mapping[str, str]
     looks: Mapping[str, style.Stroke]
     data_label: str = ""
+    scored: str = ""
+
+    @property
+    def called(self) -> str:
+        """Problem, and metric where that has to be said."""
+        return f"{self.title}, {self.scored}" if self.scored else self.title
 
     @property
     def unit(self) -> float:
@@ -104,7 +124,7 @@ class WhoWins(Figure[WhoWinsParameters]):
 
     about = About(
         title="Who wins",
-        summary="forest plot of final regrets with every seed, a block a problem and metric, those that lead shaded",
+        summary="forest plot of final regrets with every seed, a panel a problem and metric, those that lead shaded",
     )
     scope = "experiment"
     digested = True
@@ -126,49 +146,35 @@ def drawn(found: Sequence[Compared], data_label: str = "") -> Drawing:
         found: the comparisons.
         data_label: as of `Drawing`.
     """
-    shown = [each for each in found if each.unit > 0]
-    lanes = sum(len(each.table.competing) for each in shown)
-    named = lanes <= MOST_NAMED
-    lane = LANE if named else CLOSE_LANE
+    shown = [each for each in found if each.unit > 0][:MOST_PANELS]
     looks = style.apart({each.titles[label]: each.looks[label] for each in shown for label in each.table.competing})
-    abreast = 1 if named else 2
-    columns = _columns(shown, abreast)
-    heights = [sum(HEAD + lane * len(each.table.competing) for each in column) for column in columns]
-    picture = style.new_figure(max(heights) + SCALE + (0.0 if named else style.legend_height(list(looks))))
-    panels = picture.subplots(1, abreast, squeeze=False)[0]
-    limits = _limits(shown)
-    for axes, column in zip(panels, columns, strict=True):
-        _draw(axes, column, lane / LANE, looks, named)
-        axes.set(xscale="log", xlim=limits, ylim=(max(heights) / LANE, 0.0), xlabel="regret, the least mean = 1")
-    if not named:
-        for title, look in looks.items():
-            panels[0].plot([], [], look.marker, color=look.colour, markersize=4, label=title)
-        style.legend_below(picture, list(looks))
-    return _described(shown, found, picture, data_label)
+    picture, narrow = (_picture(shown, looks, width) for width in (WIDE, NARROW))
+    return _described(shown, found, picture, narrow, data_label)
 
 
-def _described(shown: Sequence[Compared], found: Sequence[Compared], picture: "Picture", data_label: str) -> Drawing:
+def _described(
+    shown: Sequence[Compared], found: Sequence[Compared], picture: "Picture", narrow: "Picture", data_label: str
+) -> Drawing:
     import pandas as pd
 
-    rows = [row for each in shown for row in _rows(each)]
-    left = [each.called for each in found if each not in shown]
+    rows = [row for each in found if each.unit > 0 for row in _rows(each)]
+    left = [each.called for each in found if each.unit <= 0]
+    cut = len(found) - len(left) - len(shown)
     counts = {each.problem: max(map(len, each.table.regrets.values())) for each in shown}
     caption = (
-        f"{told(found)} Cumulative regret at the end, relative to the least mean of its comparison, on a log "
-        f"scale; {seed_counts(counts)}. Dots: seeds. Bars: {CONFIDENCE:.0%} intervals of the mean paired difference "
-        "from the least, corrected for all pairs of a comparison. Shaded: who leads, that is the least and who has "
-        f"hardly more, as the interval has it, from {VERDICT_SEEDS} paired seeds on. Hollow: neither leading nor "
-        f"behind; from {LEAST_SEEDS} to {VERDICT_SEEDS - 1} seeds nothing is more than a leaning."
+        f"{told(found)} {HOW_TO_READ} Cumulative regret at the end, on a log scale; {seed_counts(counts)}."
         + (f" Left out, since the least mean regret is not positive: {spoken(left)}." if left else "")
+        + (f" Cut: the first {len(shown)} panels are drawn, {cut} more stand in the table." if cut else "")
     )
     words = "; ".join(f"{each.called}: {spoken(each.leading) if each.leading else 'open'}" for each in shown)
     table = pd.DataFrame(rows)
-    return Drawing(picture, WhoWins.about.title, caption, f"Forest plot. Who leads: {words}.", "", data_label, table)
+    told_of = f"Forest plot. Who leads: {words}."
+    return Drawing(picture, WhoWins.about.title, caption, told_of, "", data_label, table, narrow)
 
 
-def comparisons(cube: Results, margin: Margin | None) -> list[Compared]:
-    """Return the comparisons that a page shows of a problem."""
-    every = standings_of(cube, margin)
+def comparisons(cube: Results, margin: Margin | None, every: Tables | None = None) -> list[Compared]:
+    """Return the comparisons that a page shows of a problem, out of its tables where they are at hand."""
+    every = standings_of(cube, margin) if every is None else every
     tables = {pair: every[pair] for pair in foremost(cube)}
     words = cube.called, cube.objective_titles, cube.metric_titles
     return compared(words, tables, (cube.problem, cube.titles, cube.looks, cube.data_label))
@@ -190,14 +196,13 @@ def compared(
     for (objective, metric), table in tables.items():
         if len(table.competing) < 2 or any(_same(table, other.table) for other in found):
             continue
-        own = [called]
+        own = []
         if len({metric for _, metric in tables}) > 1:
             own.append(metrics[metric])
         if len({objective for objective, _ in tables}) > 1 and objective != metric:
             own.append(f"pursuing {objectives[objective]}")
-        if data_label:
-            own.append("simulated")
-        found.append(Compared(", ".join(own), problem, table, titles, looks, data_label))
+        title = f"{called}, simulated" if data_label else called
+        found.append(Compared(title, problem, table, titles, looks, data_label, ", ".join(own)))
     return found
 
 
@@ -217,13 +222,24 @@ def _same(one: Standings, other: Standings) -> bool:
 
 def told(found: Sequence[Compared]) -> str:
     """Return who wins, a sentence for each that leads most often of those that are compared with each other."""
+    by_first = _by_first(found)
+    return " ".join(_told_of(first, group, len(by_first) > 1) for first, group in by_first.items())
+
+
+def leaders(found: Sequence[Compared]) -> list[str]:
+    """Return the titles of those that `told` names as leading."""
+    return list(dict.fromkeys(title for first in _by_first(found) for title in first))
+
+
+def _by_first(found: Sequence[Compared]) -> dict[tuple[str, ...], list[Compared]]:
+    """Return the comparisons by who leads most often of those that are compared with each other."""
     groups: dict[frozenset[str], list[Compared]] = {}
     for each in found:
         groups.setdefault(frozenset(each.competing), []).append(each)
     by_first: dict[tuple[str, ...], list[Compared]] = {}
     for group in groups.values():
         by_first.setdefault(_first(group), []).extend(group)
-    return " ".join(_told_of(first, group, len(by_first) > 1) for first, group in by_first.items())
+    return by_first
 
 
 def _first(found: Sequence[Compared]) -> tuple[str, ...]:
@@ -248,11 +264,81 @@ def _told_of(first: tuple[str, ...], found: Sequence[Compared], several: bool) -
     return sentence + (f"; {undecided} {'is' if undecided == 1 else 'are'} open." if undecided else ".")
 
 
-def _columns(shown: Sequence[Compared], abreast: int) -> list[list[Compared]]:
-    """Lay comparisons out in columns of about the same height, in their order."""
-    lanes = np.cumsum([len(each.table.competing) for each in shown])
-    place = np.minimum((lanes - 1) * abreast // lanes[-1], abreast - 1)
-    return [[each for each, own in zip(shown, place, strict=True) if own == column] for column in range(abreast)]
+def _picture(shown: Sequence[Compared], looks: Mapping[str, style.Stroke], width: float) -> "Picture":
+    """Draw a panel a comparison, in rows that share the lines of their methods, named at the left."""
+    from matplotlib.ticker import NullLocator
+
+    rows, columns, by_problem = _laid_out(shown, 1 if width < WIDE else ABREAST)
+    order = _order(shown)
+    names = [[title for title in order if any(title in each.competing for _, each in row)] for row in rows]
+    left = 0.1 + 0.064 * max(map(len, order))
+    panel = (width - left - 0.12) / columns
+    wrapped = [
+        [textwrap.fill(heading, int(LETTERS * panel), break_long_words=False) for heading, _ in row] for row in rows
+    ]
+    heads = [HEAD * max(heading.count("\n") + 1 for heading in row) for row in wrapped]
+    heights = [LANE * len(own) for own in names]
+    picture = style.new_figure(sum(heights) + sum(heads) + GAP * len(rows) + SCALE, width)
+    total = picture.get_size_inches()[1]
+    limits, low = _limits(shown), total
+    picture.set_layout_engine("none")
+    for row, own, headings, head, height in zip(rows, names, wrapped, heads, heights, strict=True):
+        low -= head + height + GAP
+        if problem := row[0][1].title * by_problem:
+            picture.text(0.0, (low + height + 0.035) / total, problem, fontsize=7, fontweight="bold", va="bottom")
+        for place, ((_, each), heading) in enumerate(zip(row, headings, strict=True)):
+            x = left + place * panel
+            axes = picture.add_axes((x / width, low / total, (panel - 0.1) / width, height / total))
+            axes.set(xscale="log", xlim=limits, ylim=(len(own), 0.0))
+            _draw(axes, each, own, looks)
+            axes.set_title(heading, loc="left", fontsize=7, fontweight="bold", pad=2.5, x=0.0)
+            axes.xaxis.set_minor_locator(NullLocator())
+            last = row is rows[-1]
+            axes.tick_params("x", labelbottom=last, labelsize=6.5, length=2, which="both")
+            lead = [title for title in own if all(title in one.leading for _, one in row if title in one.competing)]
+            axes.set_yticks(np.arange(len(own)) + 0.5, own if place == 0 else [], fontsize=6.5)
+            for text, title in zip(axes.get_yticklabels(), own, strict=False):
+                text.set(fontweight="bold" if title in lead else "normal")
+    picture.text(
+        (left + panel * columns / 2) / width, 0.04 / total, "regret, the least mean = 1", ha="center", fontsize=7
+    )
+    return picture
+
+
+def _laid_out(shown: Sequence[Compared], abreast: int) -> tuple[list[list[tuple[str, Compared]]], int, bool]:
+    """Return rows of panels with their headings, how many stand abreast, and whether a row is a problem.
+
+    A row is a problem where problems have the same metrics; else comparisons of the same methods stand together.
+    """
+    by_problem: dict[str, list[Compared]] = {}
+    for each in shown:
+        by_problem.setdefault(each.problem, []).append(each)
+    words = {tuple(each.scored for each in own) for own in by_problem.values()}
+    if abreast > 1 and len(words) == 1 and 1 < (columns := len(words.pop())) <= MOST_METRICS:
+        first = next(iter(by_problem))
+        rows = [[(each.scored * (label == first), each) for each in own] for label, own in by_problem.items()]
+        return rows, columns, True
+    groups: dict[frozenset[str], list[Compared]] = {}
+    for each in shown:
+        groups.setdefault(frozenset(each.competing), []).append(each)
+    some = any(each.leading for each in shown)
+    headings = {id(each): each.called + (" (open)" if some and not each.leading else "") for each in shown}
+    columns = min(abreast, max(map(len, groups.values())))
+    rows = [
+        [(headings[id(each)], each) for each in own[at : at + columns]]
+        for own in groups.values()
+        for at in range(0, len(own), columns)
+    ]
+    return rows, columns, False
+
+
+def _order(shown: Sequence[Compared]) -> list[str]:
+    """Return the titles of all methods, the least regret relative to the least, over their comparisons, first."""
+    ratios: dict[str, list[float]] = {}
+    for each in shown:
+        for label in each.table.competing:
+            ratios.setdefault(each.titles[label], []).append(np.log(each.table.means[label] / each.unit))
+    return sorted(ratios, key=lambda title: float(np.mean(ratios[title])))
 
 
 def _limits(shown: Sequence[Compared]) -> tuple[float, float]:
@@ -293,48 +379,42 @@ def _ends(each: Compared, label: str) -> tuple[float, float]:
     return 1.0 + gap.low / each.unit, 1.0 + gap.high / each.unit
 
 
-def _draw(axes: "Axes", column: Sequence[Compared], lane: float, looks: dict[str, style.Stroke], named: bool) -> None:
-    """Draw comparisons below each other; a line of a method is `lane` high, in units of a named one."""
-    at, names, places = 0.0, [], []
-    for each in column:
-        axes.text(
-            0.0,
-            at + HEAD / LANE * 0.72,
-            each.called,
-            transform=axes.get_yaxis_transform(),
-            fontsize=7,
-            fontweight="bold",
+def _draw(axes: "Axes", each: Compared, names: Sequence[str], looks: Mapping[str, style.Stroke]) -> None:
+    """Draw a comparison, its methods on the lines of some names."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    for label in each.table.competing:
+        title = each.titles[label]
+        at, look, where = names.index(title), looks[title], each.table.standing[label]
+        middle = at + 0.5
+        if where == LEADING:
+            axes.axhspan(at, at + 1, color=style.PALE, alpha=SHADE, linewidth=0, zorder=0)
+        spread = tail(each.table.regrets[label].values())
+        seeds = np.clip(np.array(list(each.table.regrets[label].values())) / each.unit, LEAST_SHOWN, MOST_SHOWN)
+        # Strokes of no length with round ends: a path of all dots is a twentieth of as many markers in an SVG.
+        ends = np.repeat(np.column_stack([seeds, np.full(len(seeds), middle)]), 2, axis=0)
+        ends[1::2, 0] *= 1.0001
+        path = Path(ends, np.tile([Path.MOVETO, Path.LINETO], len(seeds)))
+        path.should_simplify = False
+        dots = PathPatch(
+            path, fill=False, edgecolor=look.colour, alpha=0.45, linewidth=2.2, capstyle="round", zorder=2, snap=False
         )
-        at += HEAD / LANE
-        for label in each.table.competing:
-            middle, title = at + lane / 2, each.titles[label]
-            look, where = looks[title], each.table.standing[label]
-            if where == LEADING:
-                axes.axhspan(at, at + lane, color=style.PALE, alpha=SHADE, linewidth=0, zorder=0)
-            seeds = np.array(list(each.table.regrets[label].values())) / each.unit
-            axes.plot(
-                seeds.clip(LEAST_SHOWN, MOST_SHOWN), np.full(len(seeds), middle), "o", color=look.colour,
-                markersize=2.2 * min(1.0, 2 * lane), alpha=0.35, markeredgewidth=0, zorder=2,
-            )  # fmt: skip
-            ends = np.clip(_ends(each, label), LEAST_SHOWN, MOST_SHOWN)
-            axes.plot(ends, [middle, middle], "-", color=look.colour, linewidth=1.3, zorder=3)
-            mean = np.clip(each.table.means[label] / each.unit, LEAST_SHOWN, MOST_SHOWN)
-            solid = where in (LEADING, BEHIND)
-            axes.plot(
-                [mean], [middle], look.marker, markersize=4.2 * min(1.0, 1.6 * lane), zorder=4,
-                markerfacecolor=look.colour if solid else "white", markeredgecolor=look.colour, markeredgewidth=0.9,
-            )  # fmt: skip
-            spread = tail(each.table.regrets[label].values())
-            if named and spread.sticks:
-                axes.text(
-                    1.0, middle, f" {spread.stuck} of {spread.count} stick", transform=axes.get_yaxis_transform(),
-                    fontsize=5.5, va="center", ha="right", color=style.INK,
-                )  # fmt: skip
-            names.append(title)
-            places.append(middle)
-            at += lane
+        dots.set_gid(f"seeds-{label}")
+        axes.add_patch(dots)
+        low, high = np.clip(_ends(each, label), LEAST_SHOWN, MOST_SHOWN)
+        axes.plot([low, high], [middle, middle], "-", color=look.colour, linewidth=1.4, zorder=3)
+        mean = np.clip(each.table.means[label] / each.unit, LEAST_SHOWN, MOST_SHOWN)
+        solid = where in (LEADING, BEHIND)
+        axes.plot(
+            [mean], [middle], look.marker, markersize=4.4, zorder=4, clip_on=False,
+            markerfacecolor=look.colour if solid else "white", markeredgecolor=look.colour, markeredgewidth=0.9,
+        )  # fmt: skip
+        if spread.sticks:
+            stuck = np.sort(seeds)[-spread.stuck :]
+            axes.plot(stuck, np.full(len(stuck), middle), "o", markersize=3.2, markerfacecolor="none",
+                      markeredgecolor=style.INK, markeredgewidth=0.6, zorder=5)  # fmt: skip
     axes.axvline(1.0, color=style.GREY, linewidth=0.6, zorder=1)
     style.grid(axes, "x")
     axes.spines["left"].set_visible(False)
-    axes.set_yticks(places if named else [], names if named else [], fontsize=6)
     axes.tick_params("y", length=0)

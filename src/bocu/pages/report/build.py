@@ -18,21 +18,22 @@ from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, results_at, standings_of
+from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report import embedded, records, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
 from bocu.pages.report.claims import beside, csv_records, opening, read_all, section
-from bocu.pages.report.findings import against, answers, comparisons, findings, written
+from bocu.pages.report.findings import against, answers, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
-from bocu.sweep.evaluation.law_paths import families_of, metrics_off_paths
+from bocu.sweep.evaluation.cubes import families_of, metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
 from bocu.sweep.evaluation.statistics import LEAST_SEEDS
 from bocu.sweep.experiment.papers import papers
 from bocu.sweep.origin_files import OriginFiles, results_folder
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "final-regret": (
         "problem", "objective", "metric", "algorithm", "rounds", "seeds", "mean", "standard_error", "median",
         "worst_tenth", "stuck_seeds", "standing", "margin", "units",
@@ -49,6 +50,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "holes": ("problem", "objective", "algorithm", "what", "metric", "count", "seeds"),
 }  # fmt: skip
+COLUMNS = {kind: (*columns, "data") for kind, columns in _COLUMNS.items()}
 """The CSV files beside the page, `tables/<kind>.csv`, and their columns: one file a kind, all problems in it."""
 
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
@@ -183,10 +185,10 @@ class _Chapter:
 
 def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | None) -> dict[str, Any]:
     """Write the tables, problem by problem, and collect what the page shows of each: no more is ever in memory."""
-    shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "findings", "against", "problems")}
+    shown: dict[str, list[Any]] = {key: [] for key in ("holes", "resets", "against", "problems")}
     panels: list[dict[str, Any]] = []
     islands: list[tuple[str, str]] = []
-    compared, spent = [], []
+    compared, spent, tried = [], [], []
     cubes = [cube for chapter in chapters for cube in chapter.cubes]
     seeds, looks = embedded.seeds_shown(cubes), embedded.looks_of_page(cubes)
     with ExitStack() as files:
@@ -197,15 +199,17 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
         for chapter, cube, checkpoints in _opened(chapters):
             found = standings_of(cube, chapter.experiment.get("leads_within"))
             kinds = _records(cube, found, checkpoints, chapter.reference)
+            data = "simulated" if cube.data_label else ""
             for kind, rows in kinds.items():
-                write[kind](rows)
+                write[kind]([{**row, "data": data} for row in rows])
             shown["holes"] += [records.with_titles(cube, hole) for hole in kinds["holes"]]
             shown["resets"] += [records.with_titles(cube, reset) for reset in records.resets(cube)]
-            shown["findings"] += [(cube.problem, each) for each in findings(cube, found)]
             sentences = [] if chapter.reference is None else against(cube, found, chapter.reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
             shown["problems"].append(_problem(cube, kinds, chapter))
-            compared += comparisons(cube, found)
+            compared += comparisons(cube, chapter.experiment.get("leads_within"), found)
+            if cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator":
+                tried.append(cube.called)
             spent += records.spent(cube)
             for objective, metric in records.foremost(cube):
                 panel = embedded.panel(cube, (objective, metric), found[objective, metric], chapter.origin, looks)
@@ -218,7 +222,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     names = [chapter.origin.name for chapter in chapters]
     return {
         **shown,
-        "answers": answers(compared, spent, commands),
+        "answers": answers(compared, spent, commands, tried),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
         "numbers": embedded.script_json(embedded.index(panels, names, reference, seeds, str(output))),
@@ -270,10 +274,12 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, A
         "verdict_seeds": VERDICT_SEEDS,
         "statistics": " ".join(told.sentence for told in TOLD if told.sentence),
         "terms": [told.term for told in TOLD if told.term],
-        "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem],
+        "pictures": [each for chapter in chapters for each in chapter.pictures if not each.problem and not each.empty],
+        "not_drawn": [each for chapter in chapters for each in chapter.pictures if each.empty],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": "---\n".join(
-            yaml.safe_dump(dict(each), sort_keys=False, allow_unicode=True, width=100) for each in experiments
+            yaml.safe_dump(dict(each), allow_unicode=True, width=100)  # sorted: a job has it with sorted keys
+            for each in experiments
         ),
         "traces": traces(cubes),
         "papers": papers(list(dict.fromkeys(paper for each in experiments for paper in each.get("papers", [])))),
@@ -383,6 +389,6 @@ def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: 
             for objective, metric in groups
         ],
         "ways": [tables.along_the_way(cube, objective, metric, kinds["checkpoints"]) for objective, metric in groups],
-        "pictures": [each for each in pictures if each.problem == cube.problem],
+        "pictures": [each for each in pictures if each.problem == cube.problem and not each.empty],
         "parameters": yaml.safe_dump(cube.attribute("specification"), sort_keys=False, allow_unicode=True),
     }

@@ -58,10 +58,10 @@ def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:
 
 
 def table(records: Sequence[Fields], titles: Titles = NO_TITLES) -> Table:
-    """Set all claims in a table, those last whose runs are not there."""
-    ordered = sorted(records, key=lambda record: record["verdict"] == NOT_RUN)
-    rows = tuple(row(record, titles) for record in ordered)
-    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in ordered))
+    """Set all claims in a table but those whose runs are not there."""
+    judged = [record for record in records if record["verdict"] != NOT_RUN]
+    rows = tuple(row(record, titles) for record in judged)
+    return Table("claims-table", CAPTION, HEADER, rows, scopes=tuple(scope(record, titles) for record in judged))
 
 
 def scope(record: Fields, titles: Titles) -> dict[str, str]:
@@ -168,10 +168,11 @@ def measured(one: Fields) -> str:
 
 
 def section(records: Sequence[Fields], titles: Titles) -> Mapping[str, Any] | None:
-    """Return what the page shows of claims: how many there are of each verdict, and the table; None without claims."""
+    """Return what the page shows of claims: how many of each verdict, the table, what was not run; None without any."""
     if not records:
         return None
-    return {"told": tally([record["verdict"] for record in records]), "table": table(records, titles)}
+    absent = [_told(record, titles) for record in records if record["verdict"] == NOT_RUN]
+    return {"told": tally([one["verdict"] for one in records]), "table": table(records, titles), "absent": absent}
 
 
 class Opening(NamedTuple):
@@ -254,16 +255,19 @@ def beside(records: Sequence[Fields], pictures: Sequence[Any], titles: Titles) -
     found: dict[str, list[Mapping[str, Any]]] = {}
     for picture in pictures:
         found[picture.identifier] = [
-            {
-                "verdict": record["verdict"],
-                "reason": record["reason"],
-                "statement": record["statement"],
-                "source": source(record),
-                "numbers": "; ".join(numbers(record, titles)),
-                "scope": scope(record, titles),
-            }
+            _told(record, titles)
             for record in records
             if record["figure"] == picture.label
             and (not picture.problem or record["problem"] in (None, picture.problem))
         ]
     return found
+
+
+def _told(record: Fields, titles: Titles) -> Mapping[str, Any]:
+    """Return what a line says of a claim."""
+    return {
+        **{key: record[key] for key in ("verdict", "reason", "statement")},
+        "source": source(record),
+        "numbers": "; ".join(numbers(record, titles)),
+        "scope": scope(record, titles),
+    }

@@ -61,6 +61,7 @@ def index(
         for algorithm in panel["algorithms"]
     }
     order = dict.fromkeys(algorithm["label"] for panel in panels for algorithm in panel["algorithms"])
+    ran = {algorithm["label"] for panel in panels for algorithm in panel["algorithms"] if algorithm["seeds"]}
     kinds = dict.fromkeys(kind for panel in panels for kind in panel["curves"])
     return {
         "version": VERSION,
@@ -68,12 +69,16 @@ def index(
         "reference": reference,
         "panels": [
             {
-                **{key: panel[key] for key in ("id", "problem", "objective", "metric", "digest", "experiment")},
+                **{
+                    key: panel[key]
+                    for key in ("id", "problem", "objective", "metric", "digest", "experiment", "simulated")
+                },
                 "algorithms": [algorithm["label"] for algorithm in panel["algorithms"]],
+                "ran": any(algorithm["seeds"] for algorithm in panel["algorithms"]),
             }
             for panel in panels
         ],
-        "algorithms": [algorithms[label] for label in order],
+        "algorithms": [{**algorithms[label], "ran": label in ran} for label in order],
         "titles": {kind: titles(panels, kind) for kind in ("problem", "objective", "metric")},
         "kinds": [*kinds, *(["average"] if "cumulative" in kinds else [])],
         "verdicts": list(VERDICTS),
@@ -127,6 +132,7 @@ def panel(
         "unit": shown_unit(cube.units),
         "experiment": origin.name,
         "digest": origin.digest(cube),
+        "simulated": bool(cube.data_label),
         "algorithms": [
             _algorithm(cube, branch, totals[branch.algorithm], origin, looks[branch.algorithm]) for branch in branches
         ],

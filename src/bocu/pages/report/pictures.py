@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.hashes import refuse_edited
+from bocu.pages.figures.base import NOTHING
 from bocu.pages.figures.scoreboard import COLUMNS
 from bocu.pages.report.tables import Table
 from bocu.sweep.evaluation.statistics import CONFIDENCE
@@ -25,7 +26,10 @@ PICTURE_SCALE = 0.64
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none."""
+    """A figure of the page; links are relative to the page, those of its PDF and table empty where it has none.
+
+    `empty` says why nothing is drawn; empty where something is.
+    """
 
     identifier: str
     label: str
@@ -41,6 +45,8 @@ class Picture:
     svg: str
     pdf: str = ""
     table: str = ""
+    narrow: str = ""
+    empty: str = ""
     boards: tuple[Table, ...] = ()
 
 
@@ -94,6 +100,8 @@ def picture(description: str | Path, folder: Path) -> Picture:
             svg=_link(svg, folder),
             pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
             table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            empty=words["caption"].removeprefix(NOTHING) if words["caption"].startswith(NOTHING) else "",
+            narrow=_data_url("svg+xml", words["narrow"].encode()) if "narrow" in words else "",
             boards=_boards(identifier, path.parent / words["csv"]) if "csv" in words else (),
         )
     except FileNotFoundError as error:
@@ -105,6 +113,10 @@ def picture(description: str | Path, folder: Path) -> Picture:
 def _embedded(svg: bytes, png: bytes) -> str:
     """Return the picture as it stands in the page: as SVG, sharp and light on dark pages, unless that is heavy."""
     kind, content = ("png", png) if len(svg) > HEAVIEST_SVG else ("svg+xml", svg)
+    return _data_url(kind, content)
+
+
+def _data_url(kind: str, content: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
@@ -121,7 +133,7 @@ def _boards(identifier: str, file: Path) -> tuple[Table, ...]:
     """
     with file.open(encoding="utf-8", newline="") as stream:
         reader = csv.DictReader(stream)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
+        if tuple(reader.fieldnames or ())[: len(COLUMNS)] != COLUMNS:
             return ()
         rows = list(reader)
     blocks = list(dict.fromkeys(row["block"] for row in rows))

@@ -5,19 +5,22 @@ Nothing is said beforehand: every sentence is made of the published numbers, wha
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
+from bocu.pages.figures.finish import finish
+from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
-from bocu.pages.figures.panels import PanelsParameters
+from bocu.pages.figures.panels import PanelsParameters, Row
+from bocu.pages.figures.regret import Curve, draw_curves
 from bocu.pages.figures.robust_front import RobustFrontParameters
 from bocu.pages.figures.scoreboard import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
-from bocu.pages.figures.who_wins import Compared, compared
+from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
@@ -27,8 +30,12 @@ from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, mean_and_e
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.plan import Plan
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
 REFERENCE = "random"
 """What regret is relative to in tables of scores."""
+PANELS_ABREAST = 6
 TINY = 0.01
 """Ratio below which two decimals would say nothing."""
 Beside = Mapping[str, Sample]
@@ -147,6 +154,61 @@ class PublishedNumbers:
                 cells = [_mean(own[title], title in bold) if title in own else NOTHING for title in columns]
                 yield _line([problem, *([metric] if several else []), *cells])
         yield from self._absent([label for label, _ in wanted], bool(rows))
+
+    def curves(self, parameters: PanelsParameters, narrow: bool = False) -> "Picture | None":
+        """Draw the regret of a grid of panels as far as it is kept; None where nothing is.
+
+        Args:
+            parameters: of the figure.
+            narrow: two panels a row, for a phone.
+        """
+        cells: list[tuple[str, str, list[Curve]]] = []
+        looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
+        for row in parameters.rows or ():
+            if (row.kind or parameters.kind) == "cumulative":
+                for problem in _flat(row.problems or list(self.numbers)):
+                    own = self._curves(problem, row, parameters, looks) if problem in self.numbers else []
+                    cells += [(problem, row.title or row.metric, own)] if own else []
+        if not cells:
+            return None
+        abreast = 2 if narrow else max(2, min(PANELS_ABREAST, len({problem for problem, _, _ in cells})))
+        titles = list(dict.fromkeys(curve.title for _, _, own in cells for curve in own))
+        below, width = style.legend_height(titles), NARROW if narrow else WIDE
+        picture, panels = style.facets(
+            len(cells), 1.3, abreast, below=below * (2 if narrow else 1), width=width, across="round",
+            up="cumulative regret",
+        )  # fmt: skip
+        for axes, (problem, scored, own) in zip(panels, cells, strict=True):
+            draw_curves(axes, own, parameters.log_rounds, parameters.log_regret)
+            axes.set_title(f"{problem}\n{scored}", fontsize=7)
+        if narrow:
+            handles = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+            picture.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2, fontsize=6.5)
+        else:
+            style.legend_below(picture, titles)
+        finish(picture)
+        return picture
+
+    def _curves(self, problem: str, row: Row, parameters: PanelsParameters, looks: Looks) -> list[Curve]:
+        numbers, found = self.numbers[problem], []
+        known, rounds = numbers.known, sorted(numbers.kept_rounds)
+        only = row.algorithms or parameters.algorithms
+        for place, label in enumerate(self.abouts):
+            wanted = (NO_OBJECTIVE, *(row.pursued or [row.metric]))
+            pursued = [one for one in known.algorithms.get(label, ()) if one in wanted]
+            if row.metric not in known.metrics or (only is not None and label not in only):
+                continue
+            for objective in pursued:
+                at = [numbers.at("at", Place(objective, label, row.metric, round=each)) for each in rounds]
+                if not at[-1]:
+                    continue
+                values = np.array([[one[seed] for one in at] for seed in at[-1]])
+                mean, error = mean_and_error(values)
+                title = self._title(label, objective, parameters.titles, len(pursued) > 1)
+                look = looks[self.abouts[label]["title"]]
+                ends = [np.append(0, each) for each in (rounds, mean, error)]
+                found.append(Curve(title, look, *ends, len(values), place))
+        return found
 
     def scores(self, parameters: ScoreboardParameters) -> Iterator[str]:
         """Return the lines of a table for each block: final regret relative to that of random decisions."""

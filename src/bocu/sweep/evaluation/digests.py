@@ -21,6 +21,7 @@ from bocu.sweep.evaluation.cubes import (
     METRIC_SPECIFICATION,
     TITLES,
     checkpoint_rounds,
+    metrics_off_paths,
 )
 from bocu.sweep.evaluation.curves import (
     TRACES,
@@ -31,7 +32,6 @@ from bocu.sweep.evaluation.curves import (
     scored_throughout,
     traced_rounds,
 )
-from bocu.sweep.evaluation.law_paths import metrics_off_paths
 from bocu.sweep.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.sweep.evaluation.run_statistics import STATISTICS
 from bocu.sweep.evaluation.statistics import mean_and_error

@@ -34,6 +34,9 @@ class Interval:
     count: int
 
 
+NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
+
+
 @dataclass(frozen=True)
 class Ranks:
     """Ranks of algorithms over seeds, 1 the least regret.
@@ -144,7 +147,7 @@ def share_interval(happened: np.ndarray, boundary: float, confidence: float = CO
     """
     count, times = len(happened), int(np.sum(happened))
     if not count:
-        return Interval(float("nan"), float("nan"), float("nan"), 0), float("nan")
+        return NOTHING, float("nan")
     low, high = (float(end) for end in exact_ends(times, count, confidence))
     return Interval(times / count, low, high, count), float(exact_p_values(times, count, boundary))
 

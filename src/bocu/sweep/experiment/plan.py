@@ -23,7 +23,7 @@ from bocu.problems.base import ProblemParameters
 from bocu.problems.candidates import kernel_source
 from bocu.problems.data.catalogue import Catalogue, Source
 from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.contexts.named import NamedParameters, named_in
+from bocu.robust.contexts.laws import NamedParameters, named_in
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import Experiment
 from bocu.sweep.experiment.entries import parameters_of, protocol_of
@@ -264,7 +264,9 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        left_out = {"mirror", "overwrite", "checkpoint_seconds", *entries} | (set() if self.sweep.axes else {"sweep"})
+        left_out = {"mirror", "code", "overwrite", "checkpoint_seconds", *entries} | (
+            set() if self.sweep.axes else {"sweep"}
+        )
         plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [

@@ -20,6 +20,7 @@ from bocu.sweep.experiment.configuration import (
     folder_of,
     origin,
     parse_experiment,
+    read_experiment_file,
 )
 from bocu.sweep.experiment.entries import (
     Entries,
@@ -132,7 +133,10 @@ def make_plan(
         for of_problem in shown if figures[label].kind.scope == "problem" else []:
             refuse_radius(where, figures[label], problems[of_problem])
         load(MENTIONS)(plan, label, outlines, f"{where}.parameters.")
-    return replace(plan, claims=_claims(entries, plan, outlines)) if entries.experiment.claims else plan
+    if not entries.experiment.claims:
+        return plan
+    called = [str(read_experiment_file(file).get("name")) for file in files if Path(file).is_file()]
+    return replace(plan, claims=_claims(entries, plan, outlines, called))
 
 
 def _outline(where: str, problem: Component) -> Outline:
@@ -143,15 +147,17 @@ def _outline(where: str, problem: Component) -> Outline:
     return outline
 
 
-def _claims(entries: Entries, plan: Plan, outlines: Mapping[str, Outline]) -> Sequence[StatedClaim]:
-    """Read the claims that the experiment names, and refuse what it does not have."""
+def _claims(
+    entries: Entries, plan: Plan, outlines: Mapping[str, Outline], called: Sequence[str]
+) -> Sequence[StatedClaim]:
+    """Read the claims that the experiment names, and refuse what it does not have; its files have these names."""
     folder, stated = entries.folder("claims"), entries.experiment.claims
     for position, file in enumerate(stated):
         if not (folder / file).is_file():
             where = f"{entries.origin('claims')}claims.{position}"
             raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
     files = [Path(os.path.normpath(folder / file)) for file in stated]
-    found: Sequence[StatedClaim] = load(CLAIMS)(plan, outlines, files)
+    found: Sequence[StatedClaim] = load(CLAIMS)(plan, outlines, files, called)
     return found
 
 

@@ -46,6 +46,7 @@ class Record:
         priors: int = 0,
         initial: int = 0,
         outputs: int = 1,
+        recommends_always: bool = False,
     ) -> None:
         self.initial = initial
         self.iterations = iterations
@@ -53,6 +54,7 @@ class Record:
         self.domains = {"decision": decisions, "context": contexts}
         self.reports = reports
         self.outputs = outputs
+        self.recommends_always = recommends_always
         self.arrays: dict[str, np.ndarray] = {
             name: np.full((iterations, outputs) if self._per_output(name) else iterations, fill, dtype=dtype)
             for name, dtype, fill, _, _ in _CORE
@@ -70,12 +72,11 @@ class Record:
     def recommends(self, t: int) -> bool:
         """Say whether a run records what it would recommend after round `t`.
 
-        It does after every round where decisions are finite; in a box, where it takes longer, after rounds 1, 2, 5, 10,
-        20, 50, ... and the last.
+        It does after every round on a simulator, where that is what counts; elsewhere, since it takes as long as a
+        decision, after rounds 1, 2, 5, 10, 20, 50, ... and the last.
         """
-        if t < 1 or isinstance(self.domains["decision"], FiniteDomain):
-            return t >= 1
-        return t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
+        often = self.recommends_always or t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
+        return t >= 1 and often
 
     def write(self, row: int, turn: Turn) -> None:
         """Keep a turn as a row."""

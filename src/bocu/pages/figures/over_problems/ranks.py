@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 ROW = 0.2
 """Height of an algorithm's row, inches."""
+LEAST_PROBLEMS = 8
+"""Problems from which on critical differences are drawn."""
 FRACTIONS = 40
 """Points of ranks over time."""
 PROBLEMS_AS_BLOCKS = 4
@@ -59,6 +61,8 @@ class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
         ranks = friedman_over_problems(found.means())
         if ranks is None:
             return _untested(found)
+        if ranks.problems < LEAST_PROBLEMS:
+            return f"too few problems for mean ranks to tell anything: found {ranks.problems}, needed {LEAST_PROBLEMS}"
         count = len(ranks.labels)
         if ranks.critical_difference >= count - 1:
             return (
@@ -218,16 +222,26 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
         across, up = "share of the rounds" if blocks else "round", "mean rank (1: the least)"
         picture, grid = style.facets(len(panels), 2.7, len(panels), across=across, up=up, sharey=True)
         for axes, panel in zip(grid, panels, strict=True):
-            marks.curves(axes, table[table["panel"] == panel], found.looks)
-            axes.set_title(panel if len(panels) > 1 else "")
+            own = table[table["panel"] == panel]
+            for title, line in own.groupby("algorithm", sort=False):
+                look = found.looks[str(title)]
+                axes.plot(line["x"], line["mean"], label=title, **look.line())
+                axes.fill_between(line["x"], line["low"], line["high"], color=look.colour, alpha=0.1, linewidth=0)
+            axes.set(xscale="log", xlim=(own["x"].min(), own["x"].max()), title=panel if len(panels) > 1 else "")
+            axes.tick_params("x", which="minor", labelbottom=False)
+            style.grid(axes)
         grid[0].set_ylim(len(found.titles) + 0.2, 0.8)
         _whole_ranks(grid[0].yaxis)
-        style.legend_below(picture, found.titles)
+        if len(panels) > 1:
+            style.legend_below(picture, found.titles)
+        else:
+            ends = {str(title): float(line["mean"].iloc[-1]) for title, line in table.groupby("algorithm", sort=False)}
+            marks.label_ends(grid[0], ends, found.looks)
         over = "problems" if blocks else "seeds"
         numbers = {contest.problem: found.paired(contest, found.titles).shape[1] for contest in found.each}
         caption = (
             f"Mean rank by the regret summed up so far, 1 the least, with Student's {CONFIDENCE:.0%} interval over "
-            f"{over} (bars){'; a problem counts by its mean over seeds' if blocks else ''}; {seed_counts(numbers)} "
+            f"{over} (bands){'; a problem counts by its mean over seeds' if blocks else ''}; {seed_counts(numbers)} "
             f"that all finished. {found.said}"
         )
         last = table[table["x"] == table.groupby("panel")["x"].transform("max")]
@@ -241,7 +255,7 @@ class RanksOverTime(FigureOverProblems[OverProblemsParameters]):
 
 def _over_problems(found: Contests) -> "pd.DataFrame":
     """Return ranks by the mean regret on every problem, with intervals over problems."""
-    at = np.linspace(0.0, 1.0, FRACTIONS + 1)[1:]
+    at = np.geomspace(1.0 / FRACTIONS, 1.0, FRACTIONS)
     means = []
     for contest in found.each:
         own = []

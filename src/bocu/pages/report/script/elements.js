@@ -18,6 +18,7 @@ const drawn = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 // As the library writes numbers: a real minus sign, the places at which an error shows two figures.
+const SIMULATED = "simulated data";
 const NOTHING = "–";
 const NO_WIDTH = 1e-9; // errors that are a smaller share of their value are rounding
 const signed = (text, sign) => (sign && !text.startsWith("-") ? `+${text}` : text).replaceAll("-", "−");

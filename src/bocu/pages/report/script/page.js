@@ -96,15 +96,17 @@ class Page {
       panel.figure.hidden = !here;
       panel.figure.classList.toggle("chosen", panel.chosen);
       panel.enlarge.setAttribute("aria-pressed", String(panel.chosen));
-      shown += here;
+      shown += here && panel.index.ran;
     }
     const drawing = JSON.stringify(DRAWN.map((key) => state[key]));
     if (drawing !== this.drawing) for (const panel of this.panels) panel.stale = true;
     this.drawing = drawing;
     this.draw();
     if (!first || state.against) this.compare();
-    const count = [...this.algorithms.keys()].filter((label) => this.visible({ label })).length;
-    this.told.textContent = `${shown} of ${this.panels.length} comparisons, ${count} of ${this.algorithms.size} algorithms shown`;
+    const ran = [...this.algorithms.values()].filter((algorithm) => algorithm.ran);
+    const known = this.panels.filter(({ index }) => index.ran).length;
+    const count = ran.filter((algorithm) => this.visible(algorithm)).length;
+    this.told.textContent = `${shown} of ${known} comparisons, ${count} of ${ran.length} algorithms that ran shown`;
   }
 
   redraw() {
@@ -220,8 +222,8 @@ class Page {
     const panel = this.panelOf(table.dataset.panel).data;
     const algorithm = panel.algorithms.find((each) => each.label === label);
     const command = (text) => {
-      const copy = element("button", { type: "button", class: "tool", click: () => navigator.clipboard?.writeText(text).then(() => { copy.textContent = "copied"; }) }, "copy");
-      return element("p", { class: "command" }, element("code", {}, text), " ", copy);
+      const code = element("code", {}, text);
+      return element("p", { class: "command" }, code, " ", copied(code));
     };
     const files = algorithm.files.map((file) => element("li", {}, element("a", { href: algorithm.folder + file }, file)));
     this.dialog ??= document.body.appendChild(element("dialog", { id: "source", "aria-labelledby": "source-title" }));
@@ -237,5 +239,42 @@ class Page {
   }
 }
 
+// A command with a button that copies it; where the page may not, it is selected.
+function copied(code) {
+  const copy = element("button", { type: "button", class: "tool", click: () => {
+    getSelection().selectAllChildren(code);
+    const done = () => { copy.textContent = "copied"; };
+    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(done, () => {});
+    else if (document.execCommand("copy")) done();
+  } }, "copy");
+  return copy;
+}
+
+// The contents mark the section that is read: the last whose heading is above the middle of what is seen.
+function markCurrent() {
+  const links = all(".contents a[href^='#']").map((link) => [link, document.getElementById(link.hash.slice(1))]);
+  const mark = () => {
+    let current = null;
+    for (const [link, place] of links) {
+      link.removeAttribute("aria-current");
+      if (place?.checkVisibility() && place.getBoundingClientRect().top < innerHeight / 2) current = link;
+    }
+    current?.setAttribute("aria-current", "location");
+  };
+  let due = false;
+  addEventListener("scroll", () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => { due = false; mark(); });
+  }, { passive: true });
+  mark();
+}
+
+const markCut = () => all(".picture").forEach((each) => each.classList.toggle("cut", each.scrollWidth > each.clientWidth + 1));
+
+all("code[data-copied]").forEach((code) => code.after(" ", copied(code)));
+addEventListener("resize", markCut);
+markCut();
 const index = embedded("numbers");
 if (index.panels.length) window.bocu = new Page(index);
+markCurrent();

@@ -17,6 +17,7 @@ class Panel {
       "figure", { class: "panel", id: `panel-${index.id}` },
       element("figcaption", {},
         element("strong", { title: this.labels }, this.name), " ",
+        ...(index.simulated ? [element("span", { class: "badge" }, SIMULATED), " "] : []),
         element("a", { href: `#problem-${index.problem}-regret-${index.objective}-${index.metric}` }, "table"), ", ",
         element("a", { href: index.digest }, "file")),
       element("div", { class: "frame" }, this.plot, this.reading),
@@ -186,16 +187,16 @@ class Panel {
 
   saveDrawing() {
     if (!this.plot.firstChild) this.draw();
-    save(`${this.index.id}-${this.page.state.kind}.svg`, standalone(this.plot.firstChild, this.name), "image/svg+xml");
+    save(`${this.index.id}-${this.page.state.kind}.svg`, standalone(this.plot.firstChild, this.name, this.index.simulated), "image/svg+xml");
   }
 
   saveCurves() {
     const kind = curvesOf(this.data, this.view.kind);
-    const rows = [["round", "algorithm", "mean", "standard_error", "seeds"]];
+    const rows = [["round", "algorithm", "mean", "standard_error", "seeds", "data"]];
     this.data.algorithms.forEach((algorithm, i) => {
       const curve = kind?.of[i];
       if (curve && this.page.visible(algorithm))
-        kind.rounds.forEach((t, p) => rows.push([t, algorithm.label, curve.mean[p], Number.isNaN(curve.error[p]) ? "" : curve.error[p], curve.seeds]));
+        kind.rounds.forEach((t, p) => rows.push([t, algorithm.label, curve.mean[p], Number.isNaN(curve.error[p]) ? "" : curve.error[p], curve.seeds, this.index.simulated ? "simulated" : ""]));
     });
     save(`${this.index.id}-${this.page.state.kind}.csv`, csv(rows), "text/csv");
   }

@@ -205,7 +205,7 @@ function drawPlot(panel, view, width) {
 }
 
 // A drawing by itself: what the style sheet says is written into it.
-function standalone(svg, title) {
+function standalone(svg, title, simulated) {
   const copy = svg.cloneNode(true);
   const copies = all("*", copy);
   all("*", svg).forEach((part, i) => {
@@ -216,7 +216,11 @@ function standalone(svg, title) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.removeAttribute("aria-hidden");
   const ground = getComputedStyle(document.body).backgroundColor;
-  copy.prepend(drawn("title", {}, title), drawn("rect", { width: "100%", height: "100%", fill: ground }));
+  copy.prepend(drawn("title", {}, simulated ? `${title} (${SIMULATED})` : title), drawn("rect", { width: "100%", height: "100%", fill: ground }));
+  if (simulated) {
+    const at = { x: svg.getAttribute("width") - 4, y: 11, "text-anchor": "end", "font-size": 11, "font-weight": "bold" };
+    copy.append(drawn("text", { ...at, fill: getComputedStyle(document.body).color }, SIMULATED));
+  }
   return new XMLSerializer().serializeToString(copy);
 }
 

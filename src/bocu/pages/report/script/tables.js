@@ -41,8 +41,11 @@ function makeSavable(table) {
   const about = (words ? words.textContent : table.id).trim().split(":")[0].slice(0, 80);
   const button = element("button", { type: "button", class: "tool", "aria-label": `Save as CSV: ${about}` }, "CSV");
   button.addEventListener("click", () => {
-    const rows = [...table.rows].filter((row) => !row.hidden);
-    save(`${table.id}.csv`, csv(rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()))), "text/csv");
+    const rows = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
+    // What rests on data that nobody measured says so in every row.
+    const simulated = table.closest("[data-problem]")?.querySelector("h2 .badge");
+    if (simulated) rows.forEach((row, place) => row.push(place ? "simulated" : "data"));
+    save(`${table.id}.csv`, csv(rows), "text/csv");
   });
   (words ?? table).after(button);
 }

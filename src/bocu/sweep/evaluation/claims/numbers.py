@@ -13,7 +13,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import open_netcdf
-from bocu.sweep.evaluation.claims.expressions import Measure, Scope, Sum, problem_of_measure
+from bocu.sweep.evaluation.claims.expressions import WORDS, Measure, Scope, Sum, problem_of_measure
 from bocu.sweep.evaluation.claims.places import Known, Place, place_of
 from bocu.sweep.evaluation.cubes import swept_entries
 from bocu.sweep.evaluation.curves import scored_throughout
@@ -33,20 +33,6 @@ STUCK = 0.9
 """Share of the second half's rounds in which a seed trusts the prior that it sticks to."""
 _REMEMBERED = 64
 """Branches under a metric whose regret of every round is kept in memory."""
-VARIABLES: Mapping[str, str] = {
-    "final": "regret",
-    "mean": "regret",
-    "at": "regret",
-    "growth": "regret",
-    "recommended": "recommended_regret",
-    "hypervolume": "front_guarantee",
-    "payoff": "payoff",
-    "seconds": "seconds",
-    "share": "chosen_prior",
-    "sticks": "chosen_prior",
-    "rejected": "active_priors",
-}
-"""Word -> variable of a cube that it is read from."""
 Source: TypeAlias = "str | Path | xr.Dataset | Numbers"
 """A cube of one problem, or its numbers."""
 Sample = Mapping[int, float]
@@ -101,8 +87,8 @@ class Numbers(ABC):
         Raises:
             BocuError: the problem does not have what the word is about.
         """
-        if VARIABLES[word] not in self.variables:
-            raise BocuError(f"'{self.known.problem}' has no '{VARIABLES[word]}', which the check asks for")
+        if WORDS[word].variable not in self.variables:
+            raise BocuError(f"'{self.known.problem}' has no '{WORDS[word].variable}', which the check asks for")
         if self.block:
             rounds = self.by_round("payoff" if word == "payoff" else "final", place).mean(axis=0)
             rounds = np.where(np.arange(len(rounds)) < (place.round or len(rounds)), rounds, 0.0)
@@ -192,13 +178,15 @@ class CubeNumbers(Numbers):
                 return seeds, times.mean(axis=1)
             case "share" | "sticks":
                 seeds, chosen = self._reported(place, "chosen_prior")
-                return seeds, _trusting(chosen == self._prior(place), word)
+                trusted = chosen == self._places["prior"][place.prior]
+                late = trusted[:, trusted.shape[1] // 2 :].mean(axis=1) >= STUCK
+                return seeds, trusted.mean(axis=1) if word == "share" else late.astype(float)
             case _:
                 seeds, active = self._reported(place, "active_priors")
                 rounds_of = rejection_rounds(
                     self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
                 )
-                return seeds, (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
+                return seeds, (~np.isnan(rounds_of[:, self._places["prior"][place.prior]])).astype(float)
 
     def by_round(self, word: str, place: Place) -> np.ndarray:
         if word == "final":
@@ -212,9 +200,6 @@ class CubeNumbers(Numbers):
         _, branch = self._branch("rejected_prior", (place.objective, place.algorithm))
         rejected: np.ndarray = branch.transpose("seed", "iteration").values[:, self.iterations >= 1]
         return rejected[np.isin(self.cube["seed"].values, seeds)]
-
-    def _prior(self, place: Place) -> int:
-        return self._places["prior"][place.prior]
 
     def _branch(self, name: str, place: tuple[str, str]) -> tuple[np.ndarray, "xr.DataArray"]:
         """Return the finished seeds of a branch, as truth values, and a variable of it."""
@@ -263,14 +248,6 @@ def combined(terms: list[tuple[float, Sample | float]]) -> Sample | float:
         return float(fixed)
     shared = sorted(set.intersection(*(set(sample) for _, sample in samples)))
     return {seed: fixed + sum(weight * sample[seed] for weight, sample in samples) for seed in shared}
-
-
-def _trusting(trusted: np.ndarray, word: str) -> np.ndarray:
-    """Return for each seed the share of rounds that trust a prior, or whether it sticks to it."""
-    if word == "share":
-        return np.asarray(trusted.mean(axis=1))
-    late = trusted[:, trusted.shape[1] // 2 :]
-    return (late.mean(axis=1) >= STUCK).astype(float)
 
 
 def as_numbers(source: Source, files: ExitStack) -> Numbers:

@@ -11,9 +11,8 @@ from typing import Any
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import canonical_json, read_text, write_json
 from bocu.core.io.lineage import LINEAGE, lineage_of
-from bocu.sweep.evaluation.claims.findings import Finding
 from bocu.sweep.evaluation.claims.model import Claim
-from bocu.sweep.evaluation.claims.verdicts import Verdict, verdicts
+from bocu.sweep.evaluation.claims.verdicts import Finding, Verdict, verdicts
 
 CLAIM_COLUMNS = (
     "file", "id", "paper", "where", "statement", "experiment", "problem", "metric", "figure", "family", "check", "ours",
@@ -96,9 +95,7 @@ def _compared(file: str, claim: Claim, finding: Finding) -> dict[str, Any]:
         "comparison": finding.comparison,
         **asdict(finding.where),
         "seeds": finding.value.count,
-        "value": _number(finding.value.value),
-        "low": _number(finding.value.low),
-        "high": _number(finding.value.high),
+        **{end: _number(getattr(finding.value, end)) for end in ("value", "low", "high")},
         "boundary": finding.boundary,
         "p_for": _number(finding.for_it),
         "p_against": _number(finding.against_it),

@@ -41,12 +41,13 @@ from bocu.sweep.experiment.fingerprints.definition_links import (
 from bocu.sweep.experiment.plugins import HASHED
 from bocu.sweep.experiment.registry import BRIDGE, REGISTRY, find
 
-# What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
-# files, the hashes themselves.
+# What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, which
+# runs are accepted, names of files, the hashes themselves.
 BYSTANDERS = frozenset(
     {
         "bocu.sweep.jobs",
         "bocu.core.io.progress",
+        "bocu.sweep.runs.accepting",
         "bocu.sweep.runs.compiling",
         "bocu.sweep.experiment.paths",
         "bocu.sweep.experiment.fingerprints.fingerprint",
