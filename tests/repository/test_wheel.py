@@ -137,7 +137,7 @@ def test_the_quick_start_runs_from_it(swept):
 def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
     pytest.importorskip("repo2rocrate")
     done = bare("bocu", "crate", "quickstart", "--output", "crate", "--license", "CC-BY-4.0", folder=swept)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     graph = json.loads((swept / "crate/ro-crate-metadata.json").read_text())["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
     root = entities["./"]
@@ -157,7 +157,7 @@ def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
         assert (swept / "crate" / path.relative_to(swept)).read_bytes() == path.read_bytes()
     again = bare("bocu", "crate", "quickstart", "--output", "crate", folder=swept)
     assert again.returncode == 1
-    assert again.stderr.startswith("error: --output: found crate, which stands already")
+    assert "error: --output: found crate, which stands already" in again.stderr
 
 
 @pytest.mark.ci
