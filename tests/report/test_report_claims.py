@@ -343,7 +343,7 @@ def test_a_page_opens_with_every_algorithm_whatever_came_out(tmp_path, seeds, si
     assert figure == ""
 
 
-def test_the_figure_of_what_a_page_opens_with_stands_above_the_answers(make_site):
+def test_the_figure_of_what_a_page_opens_with_stands_below_the_answers(make_site):
     site = make_site([synthetic_cubes.cube()], drawn=True)
     words = json.loads(site.figures[0].read_text())
     site.figures[0].write_text(json.dumps({**words, "problem": ""}))  # drawn once for all problems
@@ -352,7 +352,7 @@ def test_the_figure_of_what_a_page_opens_with_stands_above_the_answers(make_site
     source = site.rebuild(claims=[verdicts]).source
     figures = [found.start() for found in re.finditer(r'<figure id="[^"]*regret"', source)]
     assert len(figures) == 1
-    assert source.index('class="opening-lines"') < figures[0] < source.index('id="answers"')
+    assert source.index('id="answers"') < source.index('class="opening-lines"') < figures[0]
 
 
 def test_problems_of_one_title_are_told_by_their_labels(make_site):
@@ -375,7 +375,7 @@ def test_what_a_page_opens_with_leads_to_its_claim(make_site):
     verdicts = site.folder / "verdicts.json"
     write_verdicts([stated(id="one", **OPENING)], "synthetic", site.cubes, verdicts)
     source = site.rebuild(claims=[verdicts]).source
-    assert source.index("<h1>") < source.index('<p class="opening">') < source.index('id="answers"')
+    assert source.index("<h1>") < source.index('id="answers"') < source.index('<p class="opening">')
 
 
 @pytest.mark.parametrize(
