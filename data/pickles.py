@@ -2,12 +2,14 @@
 
 A pickle is a program: opening one with `pickle.load` runs what it says. Here every class or function that it names,
 except the few from which arrays are built, is replaced by `Inert`, which keeps what it is given and does nothing. So
-two data sets of the catalogue were turned into the plain arrays under `data/shipped/`:
+three data sets of the catalogue were turned into the plain files under `data/shipped/`:
 
     python data/pickles.py plant NH3pH_gp_leaf_dict.p NH3pH_req_variables.p marchantia_leaf_area_svgp.npz
     python data/pickles.py infection infection_X_y.p infection_X_y.npz
+    python data/pickles.py wind wind_data.p de_wind_2013_2014_levels.csv de_wind_reference_distribution.csv
 """
 
+import io
 import os
 import pickle
 import sys
@@ -31,6 +33,8 @@ _CONSTRUCTORS = {
 
 # Beyond it GPflow's softplus is the identity in double precision.
 _LARGE = 30.0
+
+_FIRST_YEAR, _MONTHS, _LEVELS = 2013, 24, 49
 
 
 class Inert:
@@ -118,6 +122,21 @@ def _infection(path: str) -> dict[str, np.ndarray]:
     return {"X": inputs, "y": values.ravel()}
 
 
+def _wind(path: str) -> tuple[str, str]:
+    """The hours of 2013 and 2014 in 49ths, month by month, and how often each level came in the years before."""
+    probabilities, *months = _several(path, at_least=1 + _MONTHS)[: 1 + _MONTHS]
+    hours = [
+        f"{_FIRST_YEAR + month // 12},{month % 12 + 1},{hour},{round(level * _LEVELS)}"
+        for month, levels in enumerate(months)
+        for hour, level in enumerate(levels.tolist())
+    ]
+    shares = [f"{level},{probability!r}" for level, probability in enumerate(probabilities.tolist())]
+    return (
+        "\n".join(["year,month,hour_of_month,level_of_49", *hours, ""]),
+        "\n".join(["level_of_49,reference_probability", *shares, ""]),
+    )
+
+
 def _several(path: str, at_least: int) -> list[np.ndarray]:
     found = arrays_within(read_pickle(path))
     if len(found) < at_least:
@@ -131,9 +150,17 @@ def _softplus(unconstrained: np.ndarray) -> np.ndarray:
     return np.where(unconstrained > _LARGE, unconstrained, np.log1p(np.exp(small)))
 
 
-_CONVERSIONS: dict[str, tuple[Callable[..., dict[str, np.ndarray]], int]] = {
-    "plant": (_plant, 2),
-    "infection": (_infection, 1),
+def _npz(arrays: dict[str, np.ndarray]) -> bytes:
+    target = io.BytesIO()
+    np.savez_compressed(target, **arrays)  # type: ignore[arg-type]
+    return target.getvalue()
+
+
+# By data set: what the files that are read and written are called, and the contents of those written.
+_CONVERSIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., tuple[bytes, ...]]]] = {
+    "plant": (("PARAMETERS.p", "VARIABLES.p"), ("OUTPUT.npz",), lambda *read: (_npz(_plant(*read)),)),
+    "infection": (("RUNS.p",), ("OUTPUT.npz",), lambda read: (_npz(_infection(read)),)),
+    "wind": (("WIND.p",), ("LEVELS.csv", "REFERENCE.csv"), lambda read: tuple(map(str.encode, _wind(read)))),
 }
 
 
@@ -143,15 +170,14 @@ def main(arguments: Sequence[str]) -> None:
     Raises:
         BocuError: an unknown data set, or the files do not hold its arrays.
     """
-    convert, files = _CONVERSIONS.get(arguments[0] if arguments else "", (None, 0))
-    if convert is None or len(arguments) != files + 2:
-        raise BocuError(
-            f"found: {' '.join(arguments) or 'nothing'}; allowed: plant PARAMETERS.p VARIABLES.p OUTPUT.npz, or "
-            "infection RUNS.p OUTPUT.npz"
-        )
-    arrays = convert(*arguments[1:-1])
-    with atomic_path(Path(arguments[-1])) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    read, written, convert = _CONVERSIONS.get(arguments[0] if arguments else "", ((), (), None))
+    if convert is None or len(arguments) != 1 + len(read) + len(written):
+        allowed = ", or ".join(f"{name} {' '.join((*files[0], *files[1]))}" for name, files in _CONVERSIONS.items())
+        raise BocuError(f"found: {' '.join(arguments) or 'nothing'}; allowed: {allowed}")
+    contents = convert(*arguments[1 : 1 + len(read)])
+    for target, content in zip(arguments[1 + len(read) :], contents, strict=True):
+        with atomic_path(Path(target)) as temporary:
+            temporary.write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ extensions = [
     "layers",
     "mathml",
 ]
-exclude_patterns = ["_build", "site", "plug-in", "optunahub"]
+exclude_patterns = ["_build", "site", "paper", "plug-in", "optunahub"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
 myst_fence_as_directive = ["mermaid"]

@@ -2,9 +2,9 @@
 
     python docs/make_published.py results/tay2024 results/drmobo
 
-reduces the results of these experiments to docs/results/, judges the claims of all papers by what is published, and
-writes the sections of each page, who wins with its picture, claims, numbers and what is seen in them, and the totals of
-claims.md. Without an argument it reduces none.
+reduces the results of these experiments to docs/results/, freezes what is asked of them, judges the claims of all
+papers by what is published, and writes the sections of each page, who wins with its picture, claims, numbers and what
+is seen in them, and the totals of claims.md. Without an argument it reduces none.
 Its place is the folder of the clone.
 """
 
@@ -34,8 +34,8 @@ from bocu.pages.report.claims_page import END as CLAIMS_END
 from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, write_section
 from bocu.pages.report.published import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 from bocu.pages.report.records import Fields
-from bocu.sweep.evaluation.claims import OUTCOMES
-from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, reduce_results
+from bocu.sweep.evaluation.claims import OUTCOMES, read_claims
+from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import config_of
@@ -341,6 +341,16 @@ def page_of(experiment: str) -> Path:
     return Path(f"docs/{paper}.md")
 
 
+def freeze_checks(file: Path) -> None:
+    """Keep what claims ask with all published results that do not say so yet."""
+    stated = read_claims(file).claims
+    for experiment in dict.fromkeys(claim.experiment for claim in stated):
+        if (published := PUBLISHED / f"{experiment}.nc").is_file():
+            own = [claim for claim in stated if claim.experiment == experiment]
+            asked = [{"file": file.name, **claim.model_dump(), "family": claim.corrected_with} for claim in own]
+            freeze(published, asked)
+
+
 def main() -> None:
     """Reduce, judge and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -348,6 +358,7 @@ def main() -> None:
     for folder in parser.parse_args().results:
         reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
     for paper in PAPERS:
+        freeze_checks(Path(f"config/claims/{paper}.yaml"))
         claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
     wins, found = {}, {}
     for experiment in PAPERS:

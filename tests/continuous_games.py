@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 
 from bocu.core.about import About
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.protocols import CONTINUOUS, SCALARISED
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import CONTINUOUS, SCALARISED, BoxDomain, Description, FiniteDomain, Round
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem

@@ -8,7 +8,7 @@ import netCDF4
 from bocu.core.io.files import write_text
 from bocu.core.io.hashes import hash_files
 from bocu.core.io.lineage import LINEAGE, lineage_attributes, lineage_of, making
-from bocu.problems.data.raw import record_raw
+from bocu.problems.data.prepare import record_raw
 from bocu.sweep.experiment.fingerprints.fingerprint import definitions
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.staleness import flat

@@ -7,10 +7,9 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.finite import FiniteParameters, FiniteProblem

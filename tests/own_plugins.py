@@ -10,22 +10,20 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer, Number, Parameters
-from bocu.core.protocols import EVERY, GRID
+from bocu.core.rounds import EVERY, GRID
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.confidence import UCBBOCU1
 from bocu.learners.algorithms.thompson import ThompsonSampling
 from bocu.pages.figures.base import Drawing, Figure, FigureParameters
 from bocu.pages.figures.results import Cube
 from bocu.problems.finite import FiniteParameters, FiniteProblem
-from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
+from bocu.problems.synthetic import Hartmann3
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 from bocu.robust.ambiguity.parameters import SetParameters, named
-from bocu.robust.contexts.laws import Marginal
+from bocu.robust.contexts.laws import IndependentLaw, LawParameters, Marginal
 from bocu.robust.contexts.shifts import Shift
-from bocu.robust.contexts.stated_laws import IndependentLaw, LawParameters
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.metrics import Metric
 
 

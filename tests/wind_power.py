@@ -13,11 +13,11 @@ from bocu.sweep.evaluation.scores import score
 from bocu.sweep.runs.execution import Block, execute
 
 ANNOUNCED = {"name": "mmd", "radius": "announced"}
-DRO = {"class": "bocu.robust.objectives.stated:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
+DRO = {"class": "bocu.robust.objectives.functions:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
 ALGORITHMS = {
     "drbo": ("ucb-bocu-2", "bocu.learners.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
     "ucb": ("ucb-so", "bocu.learners.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),
-    "stableopt": ("stableopt-finite", "bocu.learners.algorithms.stable:StableOpt", {"set": ANNOUNCED}, None),
+    "stableopt": ("stableopt-finite", "bocu.learners.algorithms.confidence:StableOpt", {"set": ANNOUNCED}, None),
     "random": ("random", "bocu.learners.algorithms.simple:Random", {}, None),
     "commit-zero": ("constant", "bocu.learners.algorithms.simple:Constant", {"decision": 0}, None),
 }

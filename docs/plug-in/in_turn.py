@@ -2,7 +2,7 @@
 
 from bocu.core.about import About
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import CONTEXTUAL
+from bocu.core.rounds import CONTEXTUAL
 from bocu.learners.algorithms.base import Algorithm
 
 

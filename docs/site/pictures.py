@@ -15,7 +15,7 @@ from bocu.learners.algorithms.base import Algorithm, Description
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.robust.ambiguity import squared_exponential_gram
 from bocu.robust.contexts.estimates import discretised, product_grid
-from bocu.robust.objectives.stated import DistributionallyRobust
+from bocu.robust.objectives.functions import DistributionallyRobust
 
 TEXT = "#808080"  # legible on white and on black
 THEME = {
@@ -247,7 +247,7 @@ def _arms(name: str) -> Played:
         TimeVaryingPrior(belief, np.exp(-((arms - peak) ** 2) / 0.02), covariance)
         for belief, peak in (("left", 0.25), ("right", 0.75))
     ]
-    from bocu.core.domains import FiniteDomain
+    from bocu.core.rounds import FiniteDomain
 
     contexts = FiniteDomain(np.arange(1.0, ROUNDS + 1)[:, None], ("time",), ("1",))
     description = Description(

@@ -12,17 +12,17 @@ Wings from low to high, each of which imports from those before it: `core`, `rob
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.advice import Replay as Replay
     from bocu.advice import Suggestion as Suggestion
     from bocu.advice import replay as replay
     from bocu.advice import suggest as suggest
-    from bocu.core.domains import BoxDomain as BoxDomain
-    from bocu.core.domains import FiniteDomain as FiniteDomain
     from bocu.core.errors import BocuError as BocuError
+    from bocu.core.rounds import BoxDomain as BoxDomain
     from bocu.core.rounds import Description as Description
+    from bocu.core.rounds import FiniteDomain as FiniteDomain
     from bocu.core.rounds import Round as Round
     from bocu.robust.ambiguity import AmbiguitySet as AmbiguitySet
     from bocu.robust.ambiguity import ChiSquared as ChiSquared
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bocu.robust.ambiguity import WorstCase as WorstCase
     from bocu.robust.ambiguity import worst_case as worst_case
     from bocu.robust.objectives import UncertaintyObjective as UncertaintyObjective
-    from bocu.sweep.evaluation.opening import open_cube as open_cube
+    from bocu.sweep.evaluation.cubes import open_cube as open_cube
     from bocu.sweep.experiment.learners import algorithm as algorithm
     from bocu.sweep.experiment.learners import learner as learner
 
@@ -46,12 +46,12 @@ __version__ = "0.2.0"
 _HOME = {
     "AmbiguitySet": "robust.ambiguity",
     "BocuError": "core.errors",
-    "BoxDomain": "core.domains",
+    "BoxDomain": "core.rounds",
     "ChiSquared": "robust.ambiguity",
     "ConditionalValueAtRisk": "robust.ambiguity",
     "CressieRead": "robust.ambiguity",
     "Description": "core.rounds",
-    "FiniteDomain": "core.domains",
+    "FiniteDomain": "core.rounds",
     "KullbackLeibler": "robust.ambiguity",
     "MaximumMeanDiscrepancy": "robust.ambiguity",
     "ModifiedChiSquared": "robust.ambiguity",
@@ -65,7 +65,7 @@ _HOME = {
     "WorstCase": "robust.ambiguity",
     "algorithm": "sweep.experiment.learners",
     "learner": "sweep.experiment.learners",
-    "open_cube": "sweep.evaluation.opening",
+    "open_cube": "sweep.evaluation.cubes",
     "replay": "advice",
     "suggest": "advice",
     "worst_case": "robust.ambiguity",

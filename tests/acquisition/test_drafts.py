@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, posterior
 
-from bocu.learners.acquisition.ascent import ascend
 from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation
-from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.multistart import ascend, maximise
 from bocu.learners.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface
 from bocu.learners.surrogates.continuous.structure import joint, product
 

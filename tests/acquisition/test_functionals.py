@@ -11,10 +11,10 @@ from bocu.learners.acquisition.minimax import (
     DeviationSensitivity,
     IdentitySensitivity,
     MinimaxFunctional,
+    MMDSensitivity,
     SlopeSensitivity,
     exact_sensitivity,
 )
-from bocu.learners.acquisition.mmd_sensitivity import MMDSensitivity
 from bocu.robust.ambiguity import (
     ChiSquared,
     ConditionalValueAtRisk,

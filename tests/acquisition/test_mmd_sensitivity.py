@@ -5,7 +5,7 @@ import pytest
 from ambiguity.cases import assert_steepest
 
 from bocu.core.errors import BocuError
-from bocu.learners.acquisition.mmd_sensitivity import KEPT, MMDSensitivity
+from bocu.learners.acquisition.minimax import KEPT, MMDSensitivity
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.robust.contexts.estimates import covering_grid

@@ -6,11 +6,10 @@ from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
-from bocu.learners.acquisition.ascent import ascend
 from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
 from bocu.learners.acquisition.minimax import MinimaxFunctional
-from bocu.learners.acquisition.multistart import maximise
+from bocu.learners.acquisition.multistart import ascend, maximise
 from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.surrogates.continuous.structure import joint, product
 from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation

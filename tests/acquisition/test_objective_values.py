@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gaussian_posteriors import differences
 
-from bocu.learners.acquisition.objectives import FAR_BELOW, ObjectiveValue
+from bocu.learners.acquisition.functionals import FAR_BELOW, ObjectiveValue
 from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation, Wasserstein
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.robust.objectives.functions import UncertaintyObjective
@@ -59,7 +59,7 @@ def test_objectives_over_a_set_do_without_torch():
     code = """
 import sys
 import numpy as np
-from bocu.learners.acquisition.objectives import ObjectiveValue
+from bocu.learners.acquisition.functionals import ObjectiveValue
 from bocu.robust.ambiguity import TotalVariation
 from bocu.robust.objectives.functions import UncertaintyObjective
 ObjectiveValue(UncertaintyObjective.gen(TotalVariation(0.3), 1.0, 0.5), np.full(3, 1 / 3))(np.eye(2, 3))

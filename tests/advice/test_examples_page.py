@@ -64,12 +64,6 @@ def test_what_is_asked_of_a_log_begins_as_the_page_shows(root, made, monkeypatch
     assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.05)
 
 
-def test_the_first_rows_of_the_logs_are_those_that_the_page_shows(root, made):
-    heads = [block.text for block in printed.blocks(root, "text") if block.page == PAGE]
-    for head, log in zip(heads[:2], ("newsvendor.csv", "potatoes.csv"), strict=True):
-        assert (made[0] / log).read_text().startswith(head), log
-
-
 def test_what_rounding_leaves_of_a_weight_is_none(made):
     found = bocu.suggest(
         made[0] / "potatoes.csv",

@@ -6,7 +6,7 @@ from decision_logs import kiosk
 
 import bocu
 from bocu.advice import model
-from bocu.advice.cells import Boxes, fewer_contexts, gathered, in_parts, representatives
+from bocu.advice.cells import Boxes, fewer_contexts, gathered, representatives
 from bocu.advice.choices import read_decisions
 from bocu.advice.logs import Forecast, read_log, read_log_table, weighted
 from bocu.advice.model import Learnt
@@ -79,13 +79,6 @@ def test_noise_that_is_inflated_is_that_of_fewer_observations(random):
     assert (halved.scale * np.array(halved.moments(inputs))) == pytest.approx(
         halved.scale * np.array(twice.moments(inputs)), rel=0.05
     )
-
-
-def test_parts_make_the_whole(monkeypatch, random):
-    values = random.random((10, 3))
-    whole = in_parts(lambda some: some.sum(axis=1), values, 4)
-    monkeypatch.setattr("bocu.advice.cells._AT_ONCE", 12)
-    assert in_parts(lambda some: some.sum(axis=1), values, 4).tolist() == whole.tolist()
 
 
 def test_more_contexts_than_a_set_takes_are_gathered_and_a_note_says_so(random):

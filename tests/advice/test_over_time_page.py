@@ -58,12 +58,6 @@ def test_asking_and_telling_finds_orders_that_sell(root, capsys):
     assert capsys.readouterr().out.startswith("{'order': ")
 
 
-def test_a_row_that_is_appended_is_learnt_from(root, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(texts(root, "python")[1], PAGE, "exec"), {})
-    assert capsys.readouterr().out == "4 5\n"
-
-
 @pytest.mark.ci
 def test_replays_of_outcomes_under_forecasts_and_their_page_are_made_as_said(root, kiosk):
     commands = [command.words for command in printed.commands(root) if command.page == PAGE and not command.inline]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bocu.commands.main import app
 
-PAGE, OPTIONS = "docs/suggest.md", "docs/suggest-options.md"
+PAGE = "docs/suggest.md"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
@@ -19,19 +19,6 @@ def kiosk(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(root / "docs/make_newsvendor_log.py"), run_name="__main__")
     return tmp_path
-
-
-def test_every_command_of_the_page_runs_as_printed(root, kiosk):
-    lines = {command.words: command.inline for command in printed.commands(root) if command.page in (PAGE, OPTIONS)}
-    whole = [words for words, inline in lines.items() if words[:2] == ("bocu", "suggest") and not inline]
-    assert len(whole) >= 13
-    for words in whole:
-        done = CliRunner().invoke(app, words[1:])
-        assert done.exit_code == 0, (words, done.exception)
-        assert done.stdout.startswith(
-            "{" if "--json" in words else ("Decision: order = ", "note: ", "newsvendor.csv: found nothing wrong")
-        ), words
-    assert ("python", "docs/make_newsvendor_log.py") in lines
 
 
 def test_the_worked_example_prints_what_the_page_shows(root, kiosk):
@@ -56,7 +43,7 @@ def test_the_python_of_the_page_suggests_an_order(root, capsys):
 
 
 def test_the_settings_of_the_page_are_those_that_are_written(root, kiosk):
-    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == OPTIONS)
+    (block,) = (block for block in printed.blocks(root, "yaml") if block.page == PAGE)
     assert block.text == (kiosk / "kiosk.yaml").read_text(encoding="utf-8")
     assert (
         "order = 62 papers" in CliRunner().invoke(app, ["suggest", "newsvendor.csv", "--settings", "kiosk.yaml"]).stdout

@@ -135,14 +135,6 @@ def test_a_part_of_the_rows_has_its_own_gain_and_parts_are_all_rows(replayed):
     assert all(low.high < high.low for low, high in itertools.pairwise(parts))
 
 
-def test_values_that_stand_often_stay_in_one_part():
-    from bocu.advice.replaying import _places
-
-    assert _places(np.repeat([0.0, 1.0, 2.0, 5.0], [20, 1, 1, 8]), 3).tolist() == [0] * 20 + [2] * 10
-    assert np.ptp(_places(np.arange(9.0), 1)) == 0
-    assert np.bincount(_places(np.arange(9.0), 3)).tolist() == [3, 3, 3]
-
-
 def test_who_knew_the_rain_earns_more_than_who_knew_the_weather():
     log = kiosk(44).assign(day=np.arange(44))
     known = pd.DataFrame({"day": log.day[30:], "rain": log.rain[30:], "weight": 1.0})

@@ -1,11 +1,13 @@
 """The settings file: what it states is asked, what is wrong in it is one line, and units are told."""
 
+import inspect
 import json
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 import yaml
 from typer.testing import CliRunner
 
@@ -14,6 +16,7 @@ from bocu.advice.choices import OneOfNames, Range
 from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
 from bocu.commands.schema import settings_schema, settings_tables
+from bocu.core.parameters import validate
 
 SHOP = """
 decisions:
@@ -88,19 +91,15 @@ def test_what_the_command_line_states_takes_the_place_of_the_file(shop):
 
 BAD = {
     "misspelt": ("low: 10", "lo: 10", "decisions.order.lo: unknown key; did you mean 'low'?"),
-    "swapped": ("low: 10", "low: 100", "decisions.order: "),
     "broken-whole": ("low: 10", "low: 10.5", "bounds of whole numbers are whole"),
-    "one-level": ("[low, high]}", "[low]}", "decisions.shelf.levels: "),
     "text": ("high: 90", "high: many", "decisions.order.high: found 'many'"),
     "unknown": ("names: hamming", "nams: hamming", "nams: unknown key; did you mean 'names'?"),
     "choice": ("names: hamming", "names: haming", "did you mean 'hamming'?"),
     "radius": ("radius: 0.2", "radius: -1", "set.radius: "),
     "goal": ("profit: {unit: €}", "profit: {goal: most}", "outcome.profit.goal: found 'most'"),
     "set": ("name: tv", "name: tvv", "--set: "),
-    "column": ("rain: {unit: mm}", "wind: {unit: mm}", "no column 'wind' (context)"),
     "constraint": ("order + 20", "ordr + 20", "not understood at 'ordr"),
     "no-outcome": ("outcome:\n  profit: {unit: €}", "explore: false", "--outcome: found none, and "),
-    "twice": ("names: hamming", "names: hamming\nnames: hamming", "names"),
     "no-mapping": (SHOP, "- order\n", "a mapping of keys to values is wanted; allowed: decisions"),
     "forecast": ("tomorrow.csv", "yesterday.csv", "yesterday.csv: No such file"),
 }
@@ -122,18 +121,32 @@ def test_a_settings_file_states_what_python_takes(shop):
     assert bocu.suggest("log.csv", **found).units["order"] == "papers"
 
 
+def test_short_forms_state_what_full_ones_do():
+    full = Settings(contexts={"rain": {}}, outcome={"profit": {}}, set={"name": "kl"})
+    assert Settings(contexts=["rain"], outcome="profit", set="kl") == full
+    assert Settings(contexts="rain", outcome="profit", set="kl") == full
+    for contexts in (["rain", 1], [{"rain": {}}], 1):
+        with pytest.raises(bocu.BocuError, match="contexts"):
+            validate(Settings, {"contexts": contexts}, "shop.yaml")
+
+
+def test_python_the_command_line_and_a_file_mean_the_same_where_nothing_is_stated():
+    suggest = typer.main.get_command(app).get_command(None, "suggest")
+    options = {option.name: option.default for option in suggest.params}
+    python = {name: given.default for name, given in inspect.signature(bocu.suggest).parameters.items()}
+    python = {name: default for name, default in python.items() if isinstance(default, (bool, float, str))}
+    assert python.keys() == {"alpha", "explore", "minimise", "missing", "names", "objective", "set"}
+    assert {name: options[name] for name in python} == python
+    stated = Settings().model_dump() | {"set": Settings().set.name, "minimise": False}
+    assert {name: stated[name] for name in python} == python
+
+
 def test_several_outcomes_have_goals_and_weights():
     data = {"outcome": {"profit": {"weight": 1}, "waste": {"goal": "min", "weight": 20}}, "contexts": ["rain"]}
     found = Settings.model_validate(data).arguments(None)
     assert found["outcome"] == ["profit", "waste:min"]
     assert found["weights"] == {"profit": 1.0, "waste": 20.0}
     assert found["contexts"] == ["rain"]
-
-
-def test_what_has_no_settings_of_its_own_is_named_alone():
-    found = Settings.model_validate({"outcome": "profit", "contexts": ["rain", "wind"], "set": "kl"}).arguments(None)
-    assert (found["outcome"], found["contexts"], found["set"]) == (["profit"], ["rain", "wind"], "kl")
-    assert Settings.model_validate({"outcome": "profit", "contexts": "rain"}).arguments(None)["contexts"] == ["rain"]
 
 
 def test_the_schema_takes_what_the_model_takes(root):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 

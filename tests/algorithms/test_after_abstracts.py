@@ -4,9 +4,7 @@ import re
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from bocu.commands.main import app
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.experiment.branches import Component
 from bocu.sweep.experiment.looks import abouts
@@ -39,40 +37,6 @@ def test_the_list_is_that_of_the_methods_that_say_so(kinds):
     assert {entry.name for entry in registered("algorithm") if "after the abstract" in entry.load().about.line} == (
         UNVERIFIED
     )
-
-
-def test_the_command_says_it():
-    told = CliRunner().invoke(app, ["list", "algorithms"]).output
-    lines = {line.split()[0]: line for line in told.splitlines() if line.strip()}
-    for name in UNVERIFIED:
-        assert "(after its abstract" in lines[name]
-        assert "after the abstract" in lines[name]
-
-
-def test_no_experiment_hides_it_from_its_report(root):
-    seen = set()
-    for file, name, label, entry, titles in entries(root):
-        if name in UNVERIFIED:
-            seen.add(name)
-            hidden = [each[key] for each in titles for key in each if key.split("/")[0] == label]
-            shown = [entry.get("title"), *hidden]
-            assert all("after its abstract" in title for title in shown if title), (file, label)
-    assert seen == UNVERIFIED
-
-
-def test_the_docs_say_it(root):
-    baselines = (root / "docs/baselines.md").read_text(encoding="utf-8")
-    notes = (root / "docs/site/notes/algorithms.md").read_text(encoding="utf-8")
-    reference = (root / "docs/experiment-file-algorithms.md").read_text(encoding="utf-8")
-    rows = {row.split("`")[1]: row for row in baselines.splitlines() if row.startswith("| `")}
-    read = {name: cells.split("|")[3] for name, cells in rows.items()}
-    lines = {entry.name: entry.load().about.line for entry in registered("algorithm")}
-    for name in UNVERIFIED:
-        assert "abstract" in read[name], name
-        assert lines[name] in reference, name
-        section = re.split(r"^## ", notes, flags=re.MULTILINE)
-        (own,) = [part for part in section if part.split("\n")[0].strip() == name]
-        assert re.search(r"[Aa]fter (the )?abstracts?", " ".join(own.split())), name
 
 
 def test_no_claim_is_made_of_them(root):

@@ -1,13 +1,13 @@
-"""`bocu.learners.algorithms.approximations`: decisions by approximations of the worst expectation."""
+"""`bocu.learners.algorithms.confidence`: decisions by approximations of the worst expectation."""
 
 import numpy as np
 import pytest
 from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set, announce, posterior_of, start
 
 from bocu.core.errors import BocuError
-from bocu.learners.algorithms.approximations import ApproximationParameters, Linearisation, Minimax
+from bocu.learners.algorithms.confidence import ApproximationParameters, Linearisation, Minimax
+from bocu.robust.objectives.functions import DistributionallyRobust, General
 from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.robust.objectives.stated import DistributionallyRobust, General
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 NAMES = ("sensitivity-approximation", "minimax-approximation")
@@ -43,7 +43,7 @@ def sensitivity(payoffs, distance):
 
 
 @pytest.mark.parametrize("distance", APPROXIMATED)
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5])
 def test_the_linearisation_of_the_upper_bound_decides(distance, epsilon):
     s = np.sqrt(epsilon) if distance.startswith("chi2") else epsilon
     rated = upper() @ REFERENCE - s * sensitivity(upper(), distance)
@@ -54,7 +54,7 @@ def test_the_linearisation_of_the_upper_bound_decides(distance, epsilon):
 
 
 @pytest.mark.parametrize("distance", APPROXIMATED)
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
 def test_the_minimax_approximation_lies_beside_the_exact_value(distance, epsilon):
     exact = U.dro(ambiguity_set(distance, epsilon))(upper(), REFERENCE)
     line = Linearisation(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
@@ -71,12 +71,6 @@ def test_the_minimax_approximation_lies_beside_the_exact_value(distance, epsilon
 def test_both_ends_are_exact(name, distance):
     assert decide(name, distance, 0.0) == (upper() @ REFERENCE).argmax()
     assert decide(name, distance, np.inf, UNIFORM) == upper().min(axis=1).argmax()
-
-
-def test_a_small_total_variation_is_linear():
-    for epsilon in (0.02, 0.1):
-        exact = U.dro(ambiguity_set("tv", epsilon))(upper(), REFERENCE).argmax()
-        assert decide("sensitivity-approximation", "tv", epsilon) == exact
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,16 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
-from bocu.learners.algorithms.forgetting import TVGPUCB
-from bocu.learners.algorithms.prior_confidence import box_sqrt_beta
-from bocu.learners.algorithms.time_varying import PEGPUCB, FullyBayesian, MaximumLikelihood, Oracle, RegretBalancing
+from bocu.core.rounds import Description, FiniteDomain, Round
+from bocu.learners.algorithms.beliefs import box_sqrt_beta
+from bocu.learners.algorithms.time_varying import (
+    PEGPUCB,
+    TVGPUCB,
+    FullyBayesian,
+    MaximumLikelihood,
+    Oracle,
+    RegretBalancing,
+)
 from bocu.learners.surrogates.box_time_varying import SlopeTail
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
-from bocu.problems.hills_continuous import ContinuousHills, HillsMean
+from bocu.problems.hills import ContinuousHills, HillsMean
 from bocu.sweep.experiment.registry import find
 from bocu.testing import check_algorithm, check_problem
 

@@ -21,8 +21,7 @@ from finite_games import (
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description
 from bocu.learners.algorithms.confidence import UCBSO, UCBBOCU1Parameters, UCBBOCUTrueParameters
-from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.robust.objectives.stated import (
+from bocu.robust.objectives.functions import (
     DistributionallyRobust,
     General,
     MeanRisk,
@@ -31,6 +30,7 @@ from bocu.robust.objectives.stated import (
     Stochastic,
     WorstCaseSensitivity,
 )
+from bocu.robust.objectives.functions import UncertaintyObjective as U
 
 SQRT_BETA = 1.7
 
@@ -56,7 +56,7 @@ def test_ucb_so_and_ro_rate_the_upper_bound():
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.5])
+@pytest.mark.parametrize("epsilon", [0.05, 1.5])
 def test_ucb_bocu_2_rates_the_upper_bound_by_the_exact_objective(distance, epsilon):
     for alpha, beta in ((1.0, 0.0), (1.0, 1.0), (0.5, 2.0)):
         rated = U.gen(ambiguity_set(distance, epsilon), alpha, beta)(upper(), REFERENCE)
@@ -97,12 +97,6 @@ def test_the_true_bound_is_the_worst_case_of_the_upper_and_the_largest_slope_bet
     assert (largest >= tv.values(between, REFERENCE)[1].max(axis=0) - 1e-12).all()
     rated = alpha * tv.values(upper(), REFERENCE)[0] + beta * largest
     assert rated[chosen] == pytest.approx(rated.max(), abs=1e-12)
-
-
-def test_the_true_bound_is_ucb_bocu_2_where_the_slope_has_no_weight():
-    for distance in DISTANCES:
-        objective = U.dro(ambiguity_set(distance))
-        assert decide("ucb-bocu-true", objective) == decide("ucb-bocu-2", objective)
 
 
 def test_the_true_bound_needs_a_set_with_a_largest_slope():

@@ -1,20 +1,17 @@
 """UCB-BOCU-KDE: its acquisition against convex programs and closed forms written out on the same samples."""
 
-import copy
-
 import cvxpy as cp
 import numpy as np
 import pytest
 from continuous_games import after_design, announced
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.confidence_density import UCBDensity
+from bocu.learners.algorithms.sampled_reference import UCBDensity
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.robust.objectives.stated import DistributionallyRobust
+from bocu.robust.objectives.functions import DistributionallyRobust
 
 DECISIONS = np.random.default_rng(9).random((6, 2))
 
@@ -119,15 +116,6 @@ def test_closed_forms():
 def test_with_a_zero_radius_it_is_the_expectation_over_the_samples(objective, reference):
     run, points, table, found = acquired(objective, reference=reference)
     np.testing.assert_allclose(found, table @ sampled(run, points), rtol=1e-8)
-
-
-def test_with_a_zero_radius_it_decides_as_sbo_kde():
-    objectives = [("so", {}), dro("chi2mod", radius=0.0), dro("kl", radius=0.0)]
-    plain = after_design("sbo-kde", samples=40)
-    for objective in objectives:
-        run = after_design("ucb-bocu-kde", objective, samples=40)
-        expected = copy.deepcopy(plain.algorithm).ask(announced(plain))
-        np.testing.assert_allclose(run.algorithm.ask(announced(run)), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("distance", ["kl", "chi2mod"])

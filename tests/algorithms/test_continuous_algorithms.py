@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 from continuous_games import after_design, announced, specification
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.density import DRBOKDE, SBOKDE
+from bocu.learners.algorithms.continuous import DRBOKDE, SBOKDE
 from bocu.learners.algorithms.grid_contexts import DRBOMMD, MinimaxContinuous
-from bocu.learners.algorithms.thompson_density import ThompsonDensity
-from bocu.learners.surrogates.continuous.model import ContinuousGP
+from bocu.learners.algorithms.sampled_reference import ThompsonDensity
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation, worst_case
-from bocu.robust.ambiguity.approximations import identity_sensitivity, linearised, minimax_approximation
+from bocu.robust.ambiguity.approximations import linearised, minimax_approximation
 from bocu.robust.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram
 from bocu.robust.ambiguity.sampled import sampled_worst_case
 from bocu.robust.contexts.estimates import empirical, kde_radius
@@ -72,16 +70,6 @@ def test_drbo_kde_is_the_worst_mean_within_total_variation(radius):
     np.testing.assert_allclose(found, worst_case(table, reference, TotalVariation(epsilon)).value, rtol=1e-8)
 
 
-def test_drbo_kde_without_radius_is_sbo_kde():
-    robust, plain = after_design("drbo-kde", radius=0.0), after_design("sbo-kde")
-    generator = np.random.default_rng(4)
-    values = []
-    for run in (robust, plain):
-        posterior, points, functional = game(run, copy.deepcopy(generator))
-        values.append(functional(upper(posterior, points))[0])
-    np.testing.assert_allclose(*values, rtol=1e-12)
-
-
 @pytest.mark.parametrize(("over", "box"), [("contexts", (0.0, 1.0)), ("as-published", (-1.0, 0.0))])
 def test_the_infimum_is_over_the_contexts_or_the_published_box(over, box):
     others = game(after_design("drbo-kde", infimum_over=over, infimum_points=256))[1][40:]
@@ -116,17 +104,6 @@ def test_mmd_on_a_grid(name, radius):
     np.testing.assert_allclose(found, expected, rtol=1e-7)
     if radius == 0.02:
         assert (linearised(table, reference, ambiguity_set) > table.min(axis=1)).any()
-
-
-def test_the_identity_stands_in_for_the_gram_matrix_when_asked():
-    ambiguity_set = {"name": "mmd", "radius": 0.02}
-    run = after_design("minimax-continuous", set=ambiguity_set, contexts=200, sensitivity="identity")
-    posterior, points, found = acquired(run)
-    table, reference = upper(posterior, points), empirical(seen(run), points)
-    here = MaximumMeanDiscrepancy(0.02, squared_exponential_gram(points, 0.1))
-    steep = identity_sensitivity(table)
-    np.testing.assert_allclose(found, minimax_approximation(table, reference, here, sensitivities=steep), rtol=1e-7)
-    assert not np.allclose(found, minimax_approximation(table, reference, here))
 
 
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])
@@ -289,23 +266,3 @@ def test_spaces_that_do_not_fit_are_refused():
             SBOKDE(
                 Description(decisions, contexts, 0.0, "continuous"), None, SBOKDE.Parameters(), np.random.default_rng(0)
             )
-
-
-def test_thompson_sampling_refuses_radii_that_only_a_stated_reference_has():
-    parameters = ThompsonDensity.Parameters()
-    from bocu.robust.objectives.stated import DistributionallyRobust
-
-    objective = DistributionallyRobust(DistributionallyRobust.Parameters())
-    assert "not known" in parameters.unfit("dro", objective.parameters)
-    with pytest.raises(BocuError, match="the radius 'margin' is not known"):
-        ThompsonDensity(described(), objective, parameters, np.random.default_rng(0))
-
-
-def test_a_model_that_was_never_fitted_can_be_looked_at():
-    model = ContinuousGP(SBOKDE.Parameters().model.structure(1, 1))
-    with pytest.raises(BocuError, match="observations: found none"):
-        model.glance(np.random.default_rng(0))
-    model.add(np.array([0.2]), np.array([0.4]), 1.0)
-    model.add(np.array([0.7]), np.array([0.1]), 2.0)
-    model.glance(np.random.default_rng(0))
-    assert model.hyperparameters is None

@@ -6,9 +6,9 @@ from continuous_games import after_design, seed_run, specification
 from test_confidence_density import DECISIONS, dro, each_sample, game, sampled, upper
 
 from bocu.learners.acquisition.base import SurfaceAcquisition
-from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
+from bocu.learners.acquisition.functionals import MeanLessDeviation, MeanLessRange
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.divergence_density import ClosedFormDivergence
+from bocu.learners.algorithms.sampled_reference import ClosedFormDivergence
 from bocu.robust.ambiguity import ChiSquared, ModifiedChiSquared, TotalVariation
 from bocu.robust.ambiguity.approximations import linearised
 from bocu.sweep.experiment.registry import find

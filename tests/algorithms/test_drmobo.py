@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from continuous_games import GRID, after_design, announced, seed_run, specification
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.algorithms.multi_objective import DRMOBO, MOBO
 from bocu.robust.ambiguity import KullbackLeibler, ModifiedChiSquared, TotalVariation, worst_case

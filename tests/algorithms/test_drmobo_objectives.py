@@ -5,10 +5,9 @@ import copy
 import cvxpy as cp
 import numpy as np
 import pytest
-from continuous_games import GRID, announced, seed_run, specification
+from continuous_games import GRID
 
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.algorithms.multi_objective import DRMOBO, MOBO
 from bocu.problems.scalarised import ScalarisedParameters, ScalarisedProblem
@@ -147,33 +146,6 @@ def test_the_best_of_finite_decisions_is_chosen(objective):
     some = np.array([3, 17, 40, 66])
     limited = Round(t=2, available=some, reference=SKEW, epsilon=0.4, weights=WEIGHTS)
     assert algorithm.ask(limited) == some[expected[some].argmax()]
-
-
-def test_finite_decisions_agree_with_the_box_where_they_are_dense():
-    """The table holds a decision that is hardly worse than the best of the box, and the search hardly misses it."""
-    objective = UncertaintyObjective.dro(TotalVariation(0.0))
-    round = Round(t=1, reference=SKEW, epsilon=0.4, weights=WEIGHTS)
-    continuous, finite = build(objective, BOX), build(objective, TABLE)
-    acquisition = acquired(continuous, round)
-    best, chosen = acquisition(continuous.ask(round)[None])[0], acquisition(DECISIONS[[finite.ask(round)]])[0]
-    spread = np.ptp(acquisition(DECISIONS)[0])
-    assert abs(best - chosen) < 0.05 * spread  # ascents may end a little below a kink
-
-
-def test_what_is_recommended_of_finite_decisions_was_tried():
-    algorithm = build(UncertaintyObjective.ro(), TABLE)
-    tried = {int(np.flatnonzero((row[:2] == DECISIONS).all(axis=1))[0]) for row in algorithm.models[0].inputs}
-    assert algorithm.recommend() in tried
-    assert build(None, TABLE, kind=MOBO, data=0).recommend() == 0
-
-
-@pytest.mark.parametrize("objective", [("gen", {"set": {"name": "tv", "radius": 0.3}}), ("rs", {"tau": -0.2})])
-def test_three_outputs_through_the_loop(objective):
-    run = seed_run(specification("drmobo", objective, iterations=3, outputs=3))
-    while not run.finished:
-        run.play()
-    assert run.record.arrays["observation"].shape == (6, 3)
-    assert announced(run).weights.shape == (3,)
 
 
 class Bumps(ScalarisedProblem[ScalarisedParameters]):

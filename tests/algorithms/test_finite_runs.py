@@ -31,6 +31,7 @@ EXAMPLES = [
 ]
 NAMES = [f"{name}-{objective}" for name, objective, _ in EXAMPLES]
 PROTOCOLS = ["general", "data-driven", "simulator"]
+IN_TURN = [(*example, PROTOCOLS[i % 3]) for i, example in enumerate(EXAMPLES)]
 
 
 def test_every_algorithm_has_its_objectives():
@@ -48,8 +49,7 @@ def test_every_algorithm_runs_on_every_set_it_is_defined_for(name, objective):
             assert (arrays["recommended"][3:] >= 0).all()
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES, ids=NAMES)
+@pytest.mark.parametrize(("name", "objective", "parameters", "protocol"), IN_TURN, ids=NAMES)
 def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, name, objective, parameters, protocol):
     specified = specification(name, objective, 9, {"protocol": protocol}, **parameters)
     whole = numbers(finished(seed_run(specified)))
@@ -64,11 +64,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, name, objective, param
         assert numbers(finished(resumed)) == whole
 
 
-@pytest.mark.parametrize(
-    ("name", "objective", "parameters", "protocol"),
-    [(*example, PROTOCOLS[i % 3]) for i, example in enumerate(EXAMPLES)],  # what is restored: the test above
-    ids=NAMES,
-)
+@pytest.mark.parametrize(("name", "objective", "parameters", "protocol"), IN_TURN, ids=NAMES)
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, objective, parameters, protocol):
     def run(label, iterations):
         specified = specification(name, objective, iterations, {"protocol": protocol}, **parameters)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.learners.algorithms.forgetting import TVGPUCB
-from bocu.learners.algorithms.time_varying import Oracle
+from bocu.learners.algorithms.time_varying import TVGPUCB, Oracle
 
 
 def test_under_the_best_prior_it_is_the_oracle(game: Any, play: Any) -> None:

@@ -6,8 +6,7 @@ from finite_games import CONTEXTS, REFERENCE, announce, posterior_of, start
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import ConditionalValueAtRisk
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Quantile
+from bocu.robust.objectives.functions import Quantile, UncertaintyObjective
 from bocu.sweep.experiment.registry import find
 
 
@@ -118,6 +117,15 @@ def test_there_is_a_lacing_value_whatever_the_bounds():
             assert p[context] > 0.0
             assert low[context] <= level(low, p) + 1e-8
             assert high[context] >= level(high, p) - 1e-8
+
+
+def test_rounding_chooses_no_level():
+    """All values at risk are as wide where nothing is known: the first level is laced, whatever the means."""
+    algorithm = start("cv-ucb", UncertaintyObjective.dro(ConditionalValueAtRisk(1.0)), "simulator")
+    generator = np.random.default_rng(6)
+    for _ in range(20):
+        middle = 100.0 * generator.normal(size=len(CONTEXTS))
+        assert algorithm._level(middle - 0.3, middle + 0.3, REFERENCE).alpha == 0.0
 
 
 def test_recommended_is_the_best_mean_of_those_tried():

@@ -91,8 +91,8 @@ def programme(samples, infimum, radius):
     return -linprog(cost, A_ub=left, b_ub=right, bounds=bounds).fun
 
 
-@pytest.mark.parametrize("shift", [-3.0, 0.0, 0.7, 1.5, 4.0])
-@pytest.mark.parametrize("radius", [0.0, 0.13, 0.5, 1.7, 2.0])
+@pytest.mark.parametrize("shift", [-3.0, 0.7, 4.0])
+@pytest.mark.parametrize("radius", [0.0, 0.5, 2.0])
 def test_the_infimum_may_leave_the_samples_out(shift, radius):
     """From below all samples to above all of them."""
     generator = np.random.default_rng(1)

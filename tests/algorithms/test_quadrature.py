@@ -4,14 +4,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import SquaredExponential
-from bocu.core.rounds import Description, Round
-from bocu.learners.algorithms.quadrature import DRBQO
+from bocu.core.rounds import Description, FiniteDomain, Round
+from bocu.learners.algorithms.thompson import DRBQO
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.robust.ambiguity import ModifiedChiSquared
 from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.sweep.experiment.registry import find
 
 X, C = np.linspace(0.0, 1.0, 8)[:, None], np.linspace(0.0, 1.0, 5)[:, None]
 UNIFORM = np.full(len(C), 0.2)
@@ -80,11 +78,3 @@ def test_recommended_is_the_best_mean_of_those_tried():
     assert len(tried) < len(X)
     assert learner.recommend() == tried[worst[tried].argmax()]
     assert built().recommend() == 0
-
-
-def test_published_defaults_and_what_it_takes():
-    parameters = DRBQO.Parameters()
-    assert (parameters.posterior, parameters.features, parameters.exploration) == ("fourier", 1000, 0.1)
-    assert "take dro" in parameters.unfit("gen", find("objective", "gen").load().Parameters())
-    assert parameters.unfit("dro", find("objective", "dro").load().Parameters()) == ""
-    assert DRBQO.protocols == ("simulator",)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import BoxDomain, Description, Domain, FiniteDomain, Round
 from bocu.learners.algorithms.simple import Constant, Random
 
 BOX = BoxDomain(np.array([-1.0, 10.0]), np.array([1.0, 20.0]), ("a", "b"), ("1", "m"))

@@ -1,11 +1,11 @@
-"""`bocu.learners.algorithms.stable`: the worst of the contexts near the mean of the reference."""
+"""`bocu.learners.algorithms.confidence`: the worst of the contexts near the mean of the reference."""
 
 import numpy as np
 import pytest
 from finite_games import CONTEXTS, REFERENCE, UNIFORM, announce, posterior_of, seed_run, specification, start
 
 from bocu.robust.ambiguity.mmd.gram import mmd_radius
-from bocu.robust.contexts.estimates import around_mean, shares
+from bocu.robust.contexts.estimates import shares
 
 
 def upper():
@@ -21,10 +21,6 @@ def decide(epsilon, reference=REFERENCE):
 def test_the_worst_context_within_the_radius_counts(epsilon):
     within = np.linalg.norm(CONTEXTS - REFERENCE @ CONTEXTS, axis=1) <= epsilon
     assert decide(epsilon) == upper()[:, within].min(axis=1).argmax()
-
-
-def test_the_radius_matters():
-    assert len({decide(epsilon) for epsilon in (0.2, 0.55, 0.7, 0.8)}) > 1
 
 
 def test_where_none_is_within_the_radius_the_nearest_counts():
@@ -76,21 +72,3 @@ def test_data_driven_it_takes_the_reference_and_the_radius_of_what_was_seen():
             assert announced.epsilon == mmd_radius(run.done, 0.1)
             np.testing.assert_array_equal(announced.reference, shares(seen, 6))
         run.play()
-
-
-def test_the_contexts_are_those_of_the_reference_and_radius_of_now():
-    algorithm = start("stableopt-finite", sqrt_beta=1.3)
-    first = announce(1, 0.4, REFERENCE)
-    rule = algorithm.rule_in(first)
-    assert algorithm.rule_in(announce(2, 0.4, first.reference)) is rule
-    for reference, radius in ((REFERENCE, 0.8), (UNIFORM, 0.4), (REFERENCE, 0.4)):
-        found = algorithm.rule_in(announce(3, radius, reference)).contexts
-        assert found.tolist() == around_mean(CONTEXTS, reference, radius).tolist()
-
-
-def test_an_objective_is_that_of_the_radius_of_now():
-    algorithm = seed_run(specification("ucb-bocu-2", objective="dro:mmd")).algorithm
-    rules = [algorithm.rule_in(announce(t, radius, REFERENCE)) for t, radius in enumerate((0.1, 0.1, 0.3, None), 1)]
-    assert rules[0] is rules[1]
-    assert [rule.ambiguity_set.epsilon for rule in rules[:3]] == [0.1, 0.1, 0.3]
-    assert rules[3] is algorithm.rule

@@ -4,14 +4,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
 from bocu.core.parameters import validate
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.learners.algorithms.confidence import UCBSO
 from bocu.learners.algorithms.multi_objective import MOBOParameters
-from bocu.learners.algorithms.theorems import DrmoboWidth, HuangWidth, Knowledge, TayWidth, width
+from bocu.learners.algorithms.theorems import DrmoboWidth, HuangWidth, Knowledge, TayWidth
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.sweep.experiment.planning import make_plan
 
@@ -86,10 +85,6 @@ def test_kirschner_2020_takes_the_gram_matrix_of_what_was_observed(statement, pa
     assert algorithm.sqrt_beta(announced) == pytest.approx(expected)
     mean, deviation = algorithm.posterior.mean(), algorithm.posterior.deviation()
     assert algorithm.ask(announced) == int((mean + expected * deviation).mean(axis=1).argmax())
-
-
-def test_a_number_stays_a_number():
-    assert width(1.5, GRID) == 1.5
 
 
 @pytest.mark.parametrize(

@@ -237,28 +237,6 @@ def test_a_recorded_run_is_replayed_without_asking_and_goes_on(game: Any, play: 
     assert same(replayed.state(), straight.state())
 
 
-def test_replay_keeps_observations_from_outside_apart(game: Any) -> None:
-    straight, replayed = game.start(PEGPUCB), game.start(PEGPUCB)
-    straight.tell(2, 1, 0.5)
-    replayed.reinstate(straight.report(), game.round(1))
-    replayed.tell(2, 1, 0.5)
-    assert same(replayed.report(), straight.report())
-    assert same(replayed.state(), straight.state())
-
-
-def test_state_is_a_copy(game: Any, play: Play) -> None:
-    for kind in ALL:
-        algorithm = game.start(kind)
-        algorithm.tell(0, 1, 1.0)
-        state = algorithm.state()
-        before = game.start(kind)
-        before.restore(state)
-        algorithm.tell(algorithm.ask(game.round(2)), 2, 40.0)
-        after = game.start(kind)
-        after.restore(state)
-        assert same(before.state(), after.state())
-
-
 @pytest.mark.parametrize(
     "entry",
     [e for e in registered("algorithm") if "time-varying" in e.load().protocols and e.name != "constant"],
@@ -369,11 +347,6 @@ def test_oracle_without_a_known_prior_says_so(game: Any) -> None:
     object.__setattr__(game.description, "best_prior", None)
     with pytest.raises(BocuError, match=r"^the problem knows no best prior"):
         game.start(Oracle)
-
-
-def test_oracle_of_no_candidate_reports_minus_one(game: Any, play: Play) -> None:
-    object.__setattr__(game.description, "priors", game.description.priors[2:])
-    assert set(chosen_priors(play(game, game.start(Oracle)))) == {-1}
 
 
 @pytest.mark.parametrize("kind", [PEGPUCB, MaximumLikelihood, FullyBayesian, RegretBalancing, Oracle])

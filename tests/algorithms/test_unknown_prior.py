@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
-from bocu.core.rounds import Description, Round
-from bocu.learners.algorithms.beliefs import first_maximum
-from bocu.learners.algorithms.prior_confidence import SQRT_BETA, ConfidenceParameters, squared_noise_bound
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
+from bocu.learners.algorithms.beliefs import SQRT_BETA, ConfidenceParameters, first_maximum, squared_noise_bound
 from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 

@@ -21,7 +21,7 @@ from bocu.core.kernels import SquaredExponential
 from bocu.core.loading import load
 from bocu.core.rounds import Description
 from bocu.learners.algorithms.base import Algorithm
-from bocu.learners.algorithms.prior_confidence import SQRT_BETA, squared_noise_bound
+from bocu.learners.algorithms.beliefs import SQRT_BETA, squared_noise_bound
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 from bocu.sweep.experiment.registry import find
 
@@ -190,11 +190,6 @@ def test_without_a_valid_width_the_true_prior_would_go() -> None:
     assert kept["as-chosen"] < 20
 
 
-def test_confidence_statements_hold_at_all_pairs_of_decision_and_context() -> None:
-    algorithm = build("mle", offering(OPINIONS))
-    assert algorithm.sqrt_beta(4) == SQRT_BETA["theorem-4.1"](len(DECISIONS) * len(CONTEXTS), 4, 0.1)
-
-
 def test_the_evidence_is_the_density_of_what_was_observed() -> None:
     from scipy.stats import multivariate_normal
 
@@ -240,29 +235,6 @@ def test_fully_bayesian_averages_the_ratings_of_all_priors(pursued: str) -> None
         assert algorithm.ask(announce(t, 0.3)) == int(np.argmax(ratings))
         algorithm.tell(decision, context, value)
         reference.data.append((decision, context, value))
-
-
-@pytest.mark.parametrize("protocol", ["general", "simulator"])
-@pytest.mark.parametrize("name", NAMES)
-def test_interruption_and_replay_leave_no_trace(name: str, protocol: str) -> None:
-    table = draw(OPINIONS[1], 2)
-    straight = build(name, offering(OPINIONS, protocol), sqrt_beta=WIDTH)
-    whole = turns(straight, 16, table)
-    broken = build(name, offering(OPINIONS, protocol), sqrt_beta=WIDTH)
-    turns(broken, 7, table)
-    resumed = build(name, offering(OPINIONS, protocol), sqrt_beta=WIDTH)
-    resumed.restore(broken.state())
-    replayed = build(name, offering(OPINIONS, protocol), sqrt_beta=WIDTH)
-    for t, (decision, context, _, report) in enumerate(whole[:7], start=1):
-        world = np.random.default_rng([5, t])
-        world.integers(len(CONTEXTS))
-        replayed.reinstate(report, announce(t, 0.3))
-        replayed.tell(decision, context, float(table[decision, context] + NOISE * world.standard_normal()))
-    for algorithm in (resumed, replayed):
-        later = turns(algorithm, 9, table, first=8)
-        for (*played, report), (*wanted, told) in zip(later, whole[7:], strict=True):
-            assert played == wanted
-            assert all(np.array_equal(report[key], told[key], equal_nan=True) for key in told)
 
 
 def test_a_rejected_prior_recommends_nothing_under_the_simulator() -> None:

@@ -7,7 +7,7 @@ from continuous_games import after_design, announced, seed_run, specification
 
 from bocu.core.errors import BocuError
 from bocu.learners.acquisition.base import SurfaceAcquisition
-from bocu.learners.acquisition.slopes import SlopePenalty, Stencil
+from bocu.learners.acquisition.functionals import SlopePenalty, Stencil
 from bocu.learners.acquisition.surfaces import surface
 
 DECISIONS = np.random.default_rng(9).random((6, 2))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
-from bocu.robust.ambiguity.chords import Chords
 from bocu.robust.ambiguity.mmd import maximum_mean_discrepancy
+from bocu.robust.ambiguity.search import Chords
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.objectives.functions import UncertaintyObjective
 

@@ -67,6 +67,16 @@ def test_netcdf_and_csv_say_the_same(tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
     text = run(str(tmp_path / "a.nc"), "--set", "wass", "--epsilon", "0.1")
     assert text.splitlines()[1].startswith("0,")
+    for name, dimensions, expected in (("along", ("context",), contexts[:, :1]), ("other", (), None)):
+        with netcdf.Dataset(tmp_path / f"{name}.nc", "w") as file:
+            file.createDimension("context", 5)
+            file.createVariable("payoffs", "f8", ("context",))[:] = payoffs[0]
+            file.createVariable("reference", "f8", ("context",))[:] = reference
+            if dimensions:
+                file.createVariable("contexts", "f8", dimensions)[:] = contexts[:, 0]
+        third = read_table(tmp_path / f"{name}.nc")
+        np.testing.assert_array_equal(third.payoffs, payoffs[:1])
+        assert np.array_equal(third.contexts, expected) if dimensions else third.contexts is None
 
 
 @pytest.mark.parametrize(

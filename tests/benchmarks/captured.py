@@ -32,8 +32,7 @@ from ambiguity.oracle import solve, worst_case_problem
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
 from bocu.robust.ambiguity.mmd.path import PreparedReference
 from bocu.robust.contexts.estimates import product_grid
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
 

@@ -1,4 +1,4 @@
-"""How far kernel density estimates are from the distribution they are of: the table in docs/developers/optima.md.
+"""How far kernel density estimates are from the distribution they are of: the table in docs/developers/performance.md.
 
 python tests/benchmarks/density_estimates.py
 """
@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
+from bocu.robust.contexts.estimates import OBSERVATIONS, distances_of_estimates
 from bocu.robust.contexts.laws import clipped_normal, complicated
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.problems.continuous import unit_cube
 from bocu.problems.functions import ackley
 from bocu.robust.ambiguity import TotalVariation

@@ -33,7 +33,7 @@ def fabricate(sizes: Sizes, path: Path) -> None:
     from bocu.core.io.chunks import chunk_file
     from bocu.core.io.provenance import SCHEMA_VERSION
     from bocu.sweep.experiment.looks import COLOURS, DASHES
-    from bocu.sweep.runs.status import STATUS_ATTRIBUTES
+    from bocu.sweep.runs.records import STATUS_ATTRIBUTES
 
     # Metrics are called as the objectives that runs pursue: of these pairs the page has tables.
     called = {"objective": "o", "algorithm": "a", "metric": "o"}

@@ -59,7 +59,7 @@ BOX = "@box"
 Cells = tuple[Sequence[Entry], Sequence[Entry], Sequence[int]]
 LINES: Mapping[str, Cells] = {
     "bocu.problems.hills:Hills": (HILLS, ["random"], LONG[:1]),
-    "bocu.problems.hills_continuous:ContinuousHills": (["hills-continuous"], ["random"], BRIEF[:1]),
+    "bocu.problems.hills:ContinuousHills": (["hills-continuous"], ["random"], BRIEF[:1]),
     "bocu.problems.finite:FiniteProblem": (TABLES, ["random"], MIDDLE[:1]),
     "bocu.problems.continuous:ContinuousProblem": (BOXES, ["random"], SHORT[:1]),
     "bocu.problems.scalarised:ScalarisedProblem": (["newsvendor-grid", "modified-branin-grid"], ["random"], SHORT[:1]),
@@ -78,16 +78,16 @@ LINES: Mapping[str, Cells] = {
     "bocu.learners.algorithms.time_varying:Oracle": (HILLS, ["oracle"], LONG),
     "bocu.learners.algorithms.finite_base:FiniteAlgorithm": (TABLES, ["ucb-so"], MIDDLE),
     "bocu.learners.algorithms.thompson:ThompsonSampling": (TABLES, ["ts-bocu", *FOURIER], MIDDLE),
-    "bocu.learners.algorithms.gp_ucb:GPUCB": (BOXES, ["gp-ucb"], SHORT),
-    "bocu.learners.algorithms.density:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
-    "bocu.learners.algorithms.density:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
-    "bocu.learners.algorithms.wasserstein_density:ERBO": (BOXES, ["erbo"], BRIEF),
-    "bocu.learners.algorithms.wasserstein_density:WDRBO": (BOXES, ["wdrbo"], BRIEF),
-    "bocu.learners.algorithms.stable_continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
+    "bocu.learners.algorithms.continuous:GPUCB": (BOXES, ["gp-ucb"], SHORT),
+    "bocu.learners.algorithms.continuous:SBOKDE": (BOXES, ["sbo-kde"], SHORT),
+    "bocu.learners.algorithms.continuous:DRBOKDE": (BOXES, ["drbo-kde"], SHORT),
+    "bocu.learners.algorithms.continuous:ERBO": (BOXES, ["erbo"], BRIEF),
+    "bocu.learners.algorithms.continuous:WDRBO": (BOXES, ["wdrbo"], BRIEF),
+    "bocu.learners.algorithms.continuous:StableOptContinuous": (BOXES, ["stableopt"], SHORT),
     "bocu.learners.algorithms.grid_contexts:DRBOMMD": (BOXES, ["drbo-mmd"], SHORT),
     "bocu.learners.algorithms.grid_contexts:MinimaxContinuous": (BOXES, ["minimax-continuous"], SHORT),
-    "bocu.learners.algorithms.thompson_density:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
-    "bocu.learners.algorithms.confidence_density:UCBDensity": (BOXES, ["ucb-bocu-kde"], SHORT),
+    "bocu.learners.algorithms.sampled_reference:ThompsonDensity": (BOXES, ["ts-bocu-kde"], SHORT),
+    "bocu.learners.algorithms.sampled_reference:UCBDensity": (BOXES, ["ucb-bocu-kde"], SHORT),
     "bocu.learners.algorithms.multi_objective:MOBO": (["newsvendor-grid"], ["mobo"], SHORT),
 }
 

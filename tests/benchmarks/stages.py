@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bocu.sweep.experiment.stages import MEASURED
+from bocu.sweep.experiment.resources import MEASURED
 
 STAGES = {
     "priors": "fit_prior",

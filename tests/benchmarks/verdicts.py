@@ -4,6 +4,7 @@ r"""How often verdicts on equal means are false and intervals hold the mean, by 
     python tests/benchmarks/verdicts.py --tables 400 --seeds 30
     python tests/benchmarks/verdicts.py --published docs/results/ziomek2025.nc docs/results/huang2024.nc
     python tests/benchmarks/verdicts.py --claims --tables 1000 --seeds 30 50
+    python tests/benchmarks/verdicts.py --page docs/statistics.md
 
 A cell is, in %: false verdicts by the symmetric bootstrap-t (max-T over the table's pairs) / by Student's interval and
 signed ranks after Holm's correction / how often the bootstrap-t interval of a pair holds the mean. Half of a table's
@@ -11,18 +12,20 @@ methods have the law, the others a normal one, all of mean 1, and a table is fal
 Bold: beyond 10 % of pairs, or 8 % of larger tables.
 `--published` takes as laws final regrets of published runs, each branch over its mean, in place of the named ones.
 `--claims` judges claims of many parts, each by itself, where their truth is at the boundary: one method has the law,
-the others a normal one, all of mean 1. A cell is how many hold / fail, in %.
+the others a normal one, all of mean 1. A row says how many hold, and fail, in %, with the law with which most do.
 """
 
 import argparse
+import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from scipy import stats
 
+from bocu.pages.report.claims_page import write_section
 from bocu.sweep.evaluation.claims import FAILS, HOLDS, Claim, verdicts
 from bocu.sweep.evaluation.claims.numbers import Numbers
 from bocu.sweep.evaluation.claims.places import Known, Place
@@ -60,6 +63,7 @@ LAWS: Mapping[str, Draw] = {
     "stuck in 5 %": stuck(0.05),
 }
 METHODS = (2, 3, 6, 10)
+MARKS = tuple((f"<!-- {what}: begin -->", f"<!-- {what}: end -->") for what in ("false verdicts", "false claims"))
 PAIRS_BAR, TABLES_BAR = 0.10, 0.08
 OTHERS = tuple("bcdef")
 PROBLEMS = tuple("stuvwxyz")
@@ -129,15 +133,18 @@ class Simulated(Numbers):
         regrets = self.regrets[place.algorithm]
         return np.arange(len(regrets)), regrets
 
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        return self.regrets[place.algorithm][:, None]
+
 
 def judge(draw: Draw, seeds: int, times: int) -> np.ndarray:
     """Return how often claims hold, and fail, of equals, shape (claims, 2)."""
     random = np.random.default_rng(seeds)
-    claims = [
+    stated = [
         Claim(id=f"c{i}", statement=said, experiment="e", family=said, check=check)
         for i, (said, check) in enumerate(CLAIMS.items())
     ]
-    counts = np.zeros((len(claims), 2))
+    counts = np.zeros((len(stated), 2))
     for _ in range(times):
         found = {}
         for problem in PROBLEMS:
@@ -145,42 +152,64 @@ def judge(draw: Draw, seeds: int, times: int) -> np.ndarray:
             if problem != PROBLEMS[-1]:
                 others["far"] = 10 * others["far"]
             found[problem] = Simulated(problem, {"a": draw(random, (1, seeds))[0], **others})
-        outcomes = [one.outcome for one in verdicts(claims, lambda _, problem, found=found: found[problem])]
+        outcomes = [one.outcome for one in verdicts(stated, lambda _, problem, found=found: found[problem])]
         counts += [[outcome == HOLDS, outcome == FAILS] for outcome in outcomes]
     return counts / times
 
 
-def main() -> None:
+def tables(laws: Mapping[str, Draw], chosen: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines of the table of tables, a row a law and number of methods."""
+    yield f"| law | methods | {' | '.join(f'{n} seeds' for n in chosen.seeds)} |"
+    yield "|---|---|" + "---|" * len(chosen.seeds)
+    for law, draw in laws.items():
+        for methods in chosen.methods:
+            cells = []
+            for seeds in chosen.seeds:
+                false, *others = measure(draw, methods, seeds, chosen.tables)
+                cells.append(
+                    " / ".join([bold(false, PAIRS_BAR if methods == 2 else TABLES_BAR), *map(percent, others)])
+                )
+            yield f"| {law} | {methods} | {' | '.join(cells)} |"
+
+
+def claims(laws: Mapping[str, Draw], chosen: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines of the table of claims: how many hold, and fail, with the law with which most do."""
+    yield "| claim | seeds | holds | most with | fails |"
+    yield "|---|---|---|---|---|"
+    for seeds in chosen.seeds:
+        found = np.stack([judge(draw, seeds, chosen.tables) for draw in laws.values()])
+        for claim, (holds, fails) in zip(CLAIMS, found.transpose(1, 2, 0), strict=True):
+            most = list(laws)[int(holds.argmax())] if holds.any() else "-"
+            yield f"| {claim} | {seeds} | {bold(holds.max(), PAIRS_BAR)} | {most} | {bold(fails.max(), PAIRS_BAR)} |"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def bold(share: float, bar: float) -> str:
+    return f"**{percent(share)}**" if share > bar else percent(share)
+
+
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=4000, help="in each cell")
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 20, 30, 50])
     parser.add_argument("--methods", type=int, nargs="+", default=list(METHODS), help="in a table; 2 are a pair")
     parser.add_argument("--published", type=Path, nargs="+", default=[], help="reduced results, in place of named laws")
     parser.add_argument("--claims", action="store_true", help="claims of many parts in place of tables")
-    chosen = parser.parse_args()
+    parser.add_argument("--page", type=Path, help="page to write the table into, between its marks")
+    words = sys.argv[1:] if words is None else words
+    chosen = parser.parse_args(words)
     laws = {f"runs of {file.stem}": draw for file in chosen.published if (draw := published(file))} or LAWS
-    print(
-        f"| law | {'claim' if chosen.claims else 'methods'} | " + " | ".join(f"{n} seeds" for n in chosen.seeds) + " |"
-    )
-    print("|---|---|" + "---|" * len(chosen.seeds))
-    for law, draw in laws.items():
-        rows: dict[str, list[str]] = {}
-        for seeds in chosen.seeds:
-            if chosen.claims:
-                found = dict(zip(CLAIMS, judge(draw, seeds, chosen.tables), strict=True))
-            else:
-                found = {str(methods): measure(draw, methods, seeds, chosen.tables) for methods in chosen.methods}
-            for row, (first, *others) in found.items():
-                false, bar = (
-                    (first + sum(others), PAIRS_BAR)
-                    if chosen.claims
-                    else (first, PAIRS_BAR if row == "2" else TABLES_BAR)
-                )
-                bold = "**" if false > bar else ""
-                cell = [f"{bold}{100 * first:.1f}{bold}", *(f"{100 * share:.1f}" for share in others)]
-                rows.setdefault(row, []).append(" / ".join(cell))
-        for row, cells in rows.items():
-            print(f"| {law} | {row} | {' | '.join(cells)} |", flush=True)
+    lines = []
+    for line in claims(laws, chosen) if chosen.claims else tables(laws, chosen):
+        lines.append(line)
+        print(line, flush=True)
+    if chosen.page:
+        without = [word for word in words if word not in ("--page", str(chosen.page))]
+        text = [f"Made by `python tests/benchmarks/verdicts.py {' '.join(without)}`:", "", *lines]
+        write_section(chosen.page, "\n".join(text) + "\n", MARKS[chosen.claims])
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import pytest
 from ambiguity.cases import vectors
 
 from bocu.core.errors import BocuError
-from bocu.robust.contexts.estimate_errors import cumulative
 from bocu.robust.contexts.estimates import (
     KernelDensity,
     around_mean,
     box_around_mean,
     covering_grid,
+    cumulative,
     diagonal_grid,
     discretised,
     draw,

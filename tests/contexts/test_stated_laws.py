@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.core import places
+from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.problems.distributions import ByLaw
-from bocu.sweep.evaluation.opening import open_cube
+from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.planning import make_plan
 
 OWN = Path(__file__).parents[1] / "own_plugins.py"
@@ -21,7 +21,7 @@ SOURCES = Path(__file__).parents[2] / "data/sources.yaml"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     shutil.copyfile(OWN, tmp_path / "own.py")
     return tmp_path
 
@@ -73,7 +73,7 @@ def test_a_law_weighs_the_contexts_of_a_grid():
             {"name": "hartmann-3", "parameters": {"truth": {"law": {"name": "own.py:Beta", "parameters": {"a": 0}}}}},
             r"problems\.0\.parameters\.truth\.law\.parameters\.a: found 0; input should be greater than 0",
         ),
-        (newsvendor("x", law="own.py:Median"), "does not derive from bocu.robust.contexts.stated_laws.Law"),
+        (newsvendor("x", law="own.py:Median"), "does not derive from bocu.robust.contexts.laws.Law"),
         (newsvendor("x", law="uniform", optimum="published"), r"parameters\.optimum: found 'published'"),
     ],
 )

@@ -2,13 +2,13 @@
 
 import pytest
 
-from bocu.core.costs import Size, planning_only
+from bocu.core.about import Size, planning_only
 from bocu.sweep.experiment.fingerprints.definitions import read_source
 
 CLASS = """
 from abc import ABC
-from bocu.core import costs
-from bocu.core.costs import planning_only
+from bocu.core import about
+from bocu.core.about import planning_only
 
 class Mine(ABC):
     @classmethod
@@ -30,7 +30,7 @@ def digest(text):
     ("old", "new"),
     [
         ("def work(cls, rounds):\n        return rounds", "def work(cls, rounds):\n        return rounds**3"),
-        ("@planning_only", "@costs.planning_only"),
+        ("@planning_only", "@about.planning_only"),
         ("    @classmethod\n    @planning_only\n    def work(cls, rounds):\n        return rounds\n", ""),
     ],
 )

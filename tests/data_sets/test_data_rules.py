@@ -111,40 +111,6 @@ def test_mirrored_data_lie_apart_from_simulated(mirrored, tmp_path):
     assert dataset["capacity_factor"].values.tolist() == [0.4, 0.5]
 
 
-def test_letters_in_a_raw_line_get_one_line_and_no_file(snakemake, tmp_path, folder):
-    (folder / "wind" / TABLE).write_text(GOOD + "2013-01-01T02:00:00Z,1000,many,\n")
-    target = "data/mirror/wind/opsd.nc"
-    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, target)
-    assert status != 0
-    (told,) = set(error_lines(output))
-    assert told == (
-        f"error: data/mirror/wind/raw/{TABLE}, line 4, column 'DE_wind_generation_actual': found 'many'; "
-        "allowed: a number"
-    )
-    assert told in (tmp_path / "data" / "mirror" / "wind" / "log" / "opsd.log").read_text()
-    assert "Traceback" not in output
-    lineage = f"{TABLE}.lineage.json"
-    assert files(tmp_path / "data") == [TABLE, lineage, f"{lineage}.sha256", f"{TABLE}.sha256"]
-
-
-def test_a_file_missing_in_the_mirror_gets_one_line(snakemake, tmp_path, folder):
-    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/raw/mote_locs.txt")
-    assert status != 0
-    assert f"error: data.mirror: {folder / 'intel' / 'mote_locs.txt'}: no such file" in error_lines(output)
-    assert files(tmp_path / "data") == []
-
-
-def test_a_mirrored_file_of_another_hash_gets_one_line(snakemake, tmp_path, folder):
-    (folder / "intel").mkdir()
-    (folder / "intel" / "mote_locs.txt").write_text("1 2 3\n")
-    status, output = snakemake({"source": "mirror", "mirror": str(folder)}, "data/mirror/intel/raw/mote_locs.txt")
-    assert status != 0
-    (told,) = set(error_lines(output))
-    assert "3865c0263110c24c40e3377690cecaa552e0575cf56cdb9f5f8bd17130b6bf04" in told
-    assert "nothing kept" in told
-    assert files(tmp_path / "data") == []
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -166,12 +132,6 @@ def test_downloads_come_from_another_address_where_one_is_set(snakemake, tmp_pat
     (told,) = set(error_lines(output))
     assert f"recorded in data/download/wind/raw/{TABLE}.sha256" in told
     assert not (tmp_path / "data" / "download" / "wind" / "raw" / TABLE).exists()
-
-
-def test_what_a_source_does_not_offer_has_no_rule(snakemake):
-    status, output = snakemake("download", "data/download/plant/svgp.nc")
-    assert status != 0
-    assert "No rule to produce data/download/plant/svgp.nc" in output
 
 
 def test_evaluations_of_the_simulated_portfolio_fan_out_over_jobs(snakemake):

@@ -117,11 +117,6 @@ def test_a_truncated_file_is_named(tmp_path, refused):
         read_samples(path)
 
 
-def test_too_few_samples_are_refused(tmp_path, refused):
-    with refused("7 samples", "at least 20"):
-        prepare_portfolio([samples(tmp_path / "port_n=100_seed=1", n=7)], tmp_path / "s.nc", ORIGIN)
-
-
 @pytest.mark.real_data
 def test_published_hyper_parameters_belong_to_the_carried_samples(real_files):
     parts = [read_samples(path) for path in real_files("portfolio", "samples")]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bocu.core.errors import BrokenFileError
-from bocu.core.io.manifest import digest_file
-from bocu.problems.data.intel_matrices import prepare_matrices
+from bocu.core.io.hashes import digest_file
+from bocu.problems.data.intel import prepare_matrices
 from bocu.problems.data.prepare import prepare
 
 SEEN = f"{__name__}:note"

@@ -16,7 +16,7 @@ from bocu.core.io.hashes import sha256
 from bocu.problems.data.catalogue import Catalogue
 from bocu.problems.data.prepare import prepare
 
-SHIPPED = [("plant", "svgp"), ("infection", "runs")]
+SHIPPED = [("plant", "svgp"), ("infection", "runs"), ("wind", "levels-2013-2014")]
 
 
 @pytest.mark.parametrize(("dataset", "record"), SHIPPED)
@@ -28,8 +28,12 @@ def test_files_are_those_of_the_catalogue_with_their_licence(
     for name, digest in known.items():
         assert sha256(folder / "raw" / name) == digest
         assert (folder / "raw" / f"{name}.sha256").read_text().split() == [digest, name]
-    assert catalogue.dataset(dataset).licence.startswith("MIT, Copyright (c) 2023 sebtsh")
-    assert "Copyright (c) 2023 sebtsh" in (folder / "LICENSE").read_text()
+    terms = (folder / "LICENSE").read_text()
+    owner = re.search(r"Copyright \(c\) 20\d\d sebtsh", terms)
+    assert "MIT License" in terms
+    assert owner
+    said = catalogue.dataset(dataset).licence + (catalogue.record(dataset, record).origin or "")
+    assert owner[0] in said
     tracked = subprocess.run(
         ["git", "ls-files", "data/shipped"], cwd=root, check=True, capture_output=True, text=True
     ).stdout
@@ -63,6 +67,8 @@ def test_what_is_prepared_is_real_and_says_so(
         ("intel", "shipped", "simulate"),
         ("intel", "download", "download"),
         ("infection", "mirror", "shipped"),
+        ("wind", "mirror", "shipped"),
+        ("wind", "download", "download"),
     ],
 )
 def test_what_a_source_does_not_bring_came_with_the_project(
@@ -115,6 +121,18 @@ def test_runs_of_a_simulator_come_out_as_they_went_in(tmp_path: Path) -> None:
     with np.load(tmp_path / "runs.npz", allow_pickle=False) as found:
         np.testing.assert_array_equal(found["X"], inputs)
         np.testing.assert_array_equal(found["y"], values)
+
+
+def test_hours_of_wind_come_out_as_the_shipped_files_have_them(root: Path, tmp_path: Path) -> None:
+    raw = root / "data/shipped/wind/raw"
+    rows = np.loadtxt(raw / "de_wind_2013_2014_levels.csv", int, delimiter=",", skiprows=1)
+    month = (rows[:, 0] - 2013) * 12 + rows[:, 1] - 1
+    months = [np.linspace(0, 1, 50)[rows[month == each, 3]] for each in range(24)]
+    shares = np.loadtxt(raw / "de_wind_reference_distribution.csv", delimiter=",", skiprows=1)[:, 1]
+    (tmp_path / "wind.p").write_bytes(pickle.dumps((shares, months, [shares] * 24)))
+    main(["wind", *(str(tmp_path / name) for name in ("wind.p", "levels.csv", "reference.csv"))])
+    assert (tmp_path / "levels.csv").read_bytes() == (raw / "de_wind_2013_2014_levels.csv").read_bytes()
+    assert (tmp_path / "reference.csv").read_bytes() == (raw / "de_wind_reference_distribution.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ import torch
 
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
-from bocu.problems.data import gzipped
+from bocu.problems.data import raw_files
 from bocu.problems.data.infection import prepare_infection
-from bocu.problems.data.intel import load_days
-from bocu.problems.data.intel_log import prepare_log
+from bocu.problems.data.intel import load_days, prepare_log
 from bocu.problems.data.means import load_mean
 from bocu.problems.data.plant import prepare_plant
 from bocu.problems.data.portfolio import read_samples
@@ -55,7 +54,7 @@ def test_every_call_writes_the_same_bytes(raw, tmp_path, dataset, file):
     assert simulate(dataset, file, tmp_path).read_bytes() == raw[file].read_bytes()
 
 
-@pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection", "portfolio"])
+@pytest.mark.parametrize("dataset", ["intel", "portfolio"])
 def test_a_file_of_another_name_is_refused(tmp_path, refused, dataset):
     with refused(f"'{dataset}'", "no file 'other.txt'"):
         simulate(dataset, "other.txt", tmp_path)
@@ -69,7 +68,7 @@ def test_every_simulated_file_of_the_catalogue_has_a_simulator(catalogue):
 
 
 def test_raw_files_say_that_they_are_simulated(raw):
-    assert gzipped.read_comment(raw["data.txt.gz"]) == SIMULATED_LABEL
+    assert raw_files.read_comment(raw["data.txt.gz"]) == SIMULATED_LABEL
     assert raw["mote_locs.txt"].read_text().startswith(f"# {SIMULATED_LABEL}\n1 ")
     assert set(pd.read_csv(raw["time_series_60min_singleindex.csv"])["simulated"]) == {"yes"}
     for file in ("marchantia_leaf_area_svgp.npz", "infection_X_y.npz"):
@@ -85,13 +84,6 @@ def test_log_has_the_schema_and_the_faults_of_the_real_one(raw, intel):
     dropped = json.loads(read_netcdf(intel).attrs["dropped"])
     for reason in ("short_line", "mote_without_a_position", "temperature_of_a_dying_battery", "implausible_voltage"):
         assert dropped[reason] > 0, reason
-
-
-def test_prepared_log_is_labelled_as_simulated(intel):
-    attrs = read_netcdf(intel).attrs
-    assert attrs["source"] == "simulate"
-    assert attrs["data_label"] == SIMULATED_LABEL
-    assert attrs["title"].startswith("Simulated stand-in")
 
 
 @pytest.mark.parametrize("dataset", ["intel", "wind", "plant", "infection"])
@@ -164,11 +156,6 @@ def test_simulated_infections_follow_transmission_and_tests(raw, catalogue, tmp_
     assert aimed[0] < aimed[1]
 
 
-def test_simulated_infection_is_prepared_with_its_label(raw, catalogue, tmp_path):
-    prepare_infection([raw["infection_X_y.npz"]], tmp_path / "i.nc", catalogue.origin("infection", "runs", "simulate"))
-    assert read_netcdf(tmp_path / "i.nc").attrs["data_label"] == SIMULATED_LABEL
-
-
 @pytest.fixture
 def short_market(monkeypatch):
     monkeypatch.setattr(portfolio, "DAYS", 12)
@@ -200,7 +187,3 @@ def test_planner_takes_less_risk_when_more_averse(short_market):
         assert np.abs(weights).sum() <= portfolio.LEVERAGE + 1e-6
         risks.append(np.linalg.norm(market.risk @ weights))
     assert risks[0] > risks[1] > risks[2]
-
-
-def test_planner_is_compiled_once():
-    assert portfolio._Planner(portfolio.make_market()).problem.is_dcp(dpp=True)

@@ -9,7 +9,7 @@ import xarray as xr
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.simulators import irrigation, soil_water, weather
+from bocu.problems.data.simulators import farm, irrigation, weather
 from bocu.problems.data.simulators.farm import CARBON_DIOXIDE, MAIZE, MOST_WATER, POTATOES
 from bocu.problems.data.simulators.tables import TableSimulator, gather, write_part
 
@@ -65,7 +65,7 @@ def test_sums_over_compartments_are_those_of_aquacrop():
         dzsum = np.round(np.cumsum(dz), 2)
         th_s, th_fc, th_wp, th_dry = (np.full(10, share) for share in (0.41, 0.22, 0.1, 0.05))
 
-    sums, generator = soil_water.Sums(), np.random.default_rng(0)
+    sums, generator = farm.Sums(), np.random.default_rng(0)
     for _ in range(200):
         content, depth = generator.uniform(0.05, 0.41, 10), generator.uniform(0.1, 1.1)
         given = (Soil, depth, content, 0.1, 0.3, 5.0)
@@ -79,7 +79,7 @@ def test_aquacrop_is_left_as_it_was():
     from aquacrop.solution import irrigation as user
 
     before = user.root_zone_water
-    with pytest.raises(ZeroDivisionError), soil_water.quickly():
+    with pytest.raises(ZeroDivisionError), farm.quickly():
         assert user.root_zone_water is not before
         raise ZeroDivisionError
     assert user.root_zone_water is before

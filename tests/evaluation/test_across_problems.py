@@ -159,8 +159,3 @@ def test_the_share_of_halves_is_that_of_all_halves():
     found = surviving_ranking(means, halves=1000)
     assert 0.0 < expected < 1.0
     assert found.same_order == pytest.approx(expected, abs=0.06)
-
-
-def test_three_problems_are_too_few_to_halve():
-    assert surviving_ranking(problems(3)) is None
-    assert surviving_ranking(problems(4)) is not None

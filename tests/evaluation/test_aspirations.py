@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from finite_games import announce, posterior_of, start
 
-from bocu.problems.satisficing import CONTEXT_WIDTH, SatisficingBumps, SatisficingBumpsParameters
+from bocu.problems.synthetic import CONTEXT_WIDTH, SatisficingBumps, SatisficingBumpsParameters
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.objectives.functions import UncertaintyObjective

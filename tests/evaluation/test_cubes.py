@@ -108,13 +108,6 @@ def test_a_missing_score_is_a_hole_and_never_a_number(place):
     assert (cube.drop_sel(algorithm="mle")["status"] == DONE).all()
 
 
-def test_nothing_to_gather_is_an_error(place):
-    shutil.rmtree("results/tiny/scores/coarse")
-    with pytest.raises(BocuError, match="coarse: not one score stands"):
-        build_cube(description(place, "coarse"), "empty.nc")
-    assert not Path("empty.nc").exists()
-
-
 def test_a_score_of_another_length_is_refused(place):
     branch = place.branch("coarse", "any", "mle")
     scores = read_netcdf(place.paths.score_file(branch))
@@ -157,15 +150,6 @@ def test_a_partial_score_leaves_out_what_is_not_of_the_branch(place, damage):
     np.testing.assert_array_equal(cube["regret"].sel(seed=[2, 3]), whole["regret"].sel(seed=[2, 3]))
 
 
-def test_a_branch_without_a_whole_run_is_a_hole(place):
-    branch = place.branch("coarse", "any", "mle")
-    for file in place.products.runs(branch):
-        Path(file).write_bytes(b"")
-    metric(place, branch, partial=True)
-    build_cube(description(place, "coarse"), "cube.nc")
-    assert (read_netcdf("cube.nc")["status"].sel(algorithm="mle") == MISSING).all()
-
-
 def test_chunks_of_any_size_give_the_same_files(place, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_ELEMENTS", 13)
     build_cube(description(place, "coarse"), "small.nc")
@@ -180,10 +164,13 @@ def test_machines_that_differ_are_listed(place):
     write_netcdf(read_netcdf(files[1]).assign_attrs(cpu="another", commit="another", kernel="another"), files[1])
     metric(place, branch)
     build_cube(description(place, "coarse"), "cube.nc")
-    found, run = read_netcdf("cube.nc").attrs, read_netcdf(files[0]).attrs
-    for key in ("cpu", "commit", "kernel"):
-        assert json.loads(found[key]) == sorted([run[key], "another"])
-    assert run["fingerprint"] in json.loads(found["fingerprint"])
+    build_summary(["cube.nc"], "summary.nc")
+    run = read_netcdf(files[0]).attrs
+    for gathered in ("cube.nc", "summary.nc"):
+        found = read_netcdf(gathered).attrs
+        for key in ("cpu", "commit", "kernel"):
+            assert json.loads(found[key]) == sorted([run[key], "another"])
+        assert run["fingerprint"] in json.loads(found["fingerprint"])
 
 
 def test_summary_sums_regret_and_says_what_is_not_defined(place):

@@ -74,11 +74,10 @@ def assert_same_picture(one, other):
 @pytest.mark.parametrize(
     "figure",
     [
-        *(Regret(RegretParameters(kind=kind)) for kind in ("cumulative", "average", "instantaneous", "simple")),
-        *(Regret(RegretParameters(kind=kind)) for kind in ("recommended", "payoff")),
+        *(Regret(RegretParameters(kind=kind)) for kind in ("cumulative", "average", "recommended")),
         *(
             Regret(RegretParameters(kind=kind, from_initial=True, spread="interval-95", log_rounds=True))
-            for kind in ("cumulative", "average", "instantaneous", "simple", "recommended", "payoff")
+            for kind in ("instantaneous", "simple", "payoff")
         ),
         Cost(CostParameters()),
         ChosenPriors(PriorsParameters()),
@@ -184,14 +183,6 @@ def test_groups_of_rounds_that_a_digest_lacks_are_refused(pair):
         results.curve(branch, "so", "instantaneous", smooth=2)
     with pytest.raises(BocuError, match=r"digest\.nc: found medians of 50 rounds"):
         results.median_times(branch, 7)
-
-
-def test_a_figure_that_needs_rounds_asks_for_the_cube():
-    class Paths:
-        cube, digest = "cube.nc", "digest.nc"
-
-    assert RegretParameters().inputs(Paths) == CostParameters().inputs(Paths) == {"digest": "digest.nc"}
-    assert RegretParameters(smooth=5).inputs(Paths) == CostParameters(smooth=5).inputs(Paths) == {"cube": "cube.nc"}
 
 
 def test_a_digest_is_small_described_and_sealed(pair):

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from experiments import scoring
 
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.rounds import Description
+from bocu.core.rounds import BoxDomain, Description, FiniteDomain
 from bocu.problems.base import Realisation
 from bocu.sweep.evaluation.metrics import BestFixedDecision, ExpectedPayoff, ExpectedPayoffParameters
 from bocu.sweep.runs.protocol import PROTOCOLS

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
+from scipy.signal import lfilter
 
-from bocu.sweep.evaluation.paired_means import RESAMPLES, paired_means
+from bocu.sweep.evaluation.paired_means import RESAMPLES, moving_blocks, paired_means
 
 TABLES = arrays(float, st.tuples(st.integers(1, 6), st.integers(2, 40)), elements=st.floats(-1e6, 1e6, width=32))
 
@@ -75,3 +76,21 @@ def test_in_equal_tables_of_skewed_numbers_few_find_a_difference():
         numbers = np.concatenate([random.lognormal(-0.5, 1.0, (2, 30)), random.normal(1.0, 0.5, (2, 30))])
         false += bool((paired_means(numbers[one] - numbers[other]).p_together <= 0.05).any())
     assert false <= 0.1 * 300
+
+
+def test_moving_blocks_count_every_round_alike_and_come_to_the_sum_on_average():
+    rounds = np.random.default_rng(3).normal(size=50)
+    for length in (1, 7, 50):
+        assert moving_blocks(rounds, length).mean() == pytest.approx(rounds.sum())
+    assert moving_blocks(np.arange(4.0), 3) == pytest.approx(np.array([3, 6, 5, 4]) * 4 / 3)
+
+
+def test_blocks_hold_the_mean_of_rounds_that_hang_together_where_rounds_by_themselves_do_not():
+    random = np.random.default_rng(4)
+    held = np.zeros(2)
+    for _ in range(200):
+        rounds = lfilter([1], [1, -0.9], random.normal(size=2100))[100:]  # a spell lasts some ten rounds
+        found = [paired_means(moving_blocks(rounds, length), blocks=len(rounds) // length) for length in (50, 5)]
+        held += [abs(one.mean[0]) <= one.half[0] for one in found]
+    assert held[0] >= 180
+    assert held[1] <= 150

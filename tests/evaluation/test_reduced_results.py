@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import CubeNumbers
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts, write_verdicts
-from bocu.sweep.evaluation.claims.reduced import numbers_in, read_reduced, reduce_results
+from bocu.sweep.evaluation.claims.reduced import freeze, numbers_in, read_reduced, reduce_results
 from bocu.sweep.evaluation.claims.verdicts import verdicts
 from bocu.sweep.evaluation.regions import region
 
@@ -164,11 +164,19 @@ def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_s
     def said(records, place=tmp_path / "published"):
         return list(StandingCubes(place).frozen(records))
 
-    assert said(records) == ["What is asked of `synthetic` is as it was when they were reduced."]
+    assert said(records) == ["What is asked of `synthetic` is as frozen with it."]
     records[1]["check"] = "final(mle) < final(random)"
-    assert said(records) == [f"What is asked of `synthetic` is asked or changed since: c.yaml: {records[1]['id']}."]
-    (unknown,) = said(records, results / "published")
-    assert "was not recorded" in unknown
+    first, second = (f"c.yaml: {one['id']}" for one in records)
+    assert said(records) == [f"What is asked of `synthetic` is new or changed: {second}."]
+    assert said(records[1:]) == [f"What is asked of `synthetic` is new or changed: {second}; gone: {first}."]
+    assert said([records[0], {**records[1], "id": "new"}])[0].endswith(f"changed: c.yaml: new; gone: {second}.")
+
+    older = tmp_path / "older"
+    shutil.copytree(results / "published", older)
+    assert said(records, older) == ["What is asked of `synthetic` was never frozen."]
+    freeze(older / "synthetic.nc", records)
+    freeze(older / "synthetic.nc", records[:1])  # the first time stays
+    assert said(records, older) == ["What is asked of `synthetic` is as frozen with it."]
 
 
 def test_what_is_no_reduction_is_refused(results, tmp_path):
@@ -241,7 +249,7 @@ def test_commands_reduce_compare_and_judge_by_what_is_published(results, tmp_pat
     folder, published = results / "synthetic", tmp_path / "published"
     published.mkdir()
     done = run("reduce", folder, "--output", published / "synthetic.nc")
-    assert "1 problems of synthetic" in done.output, done.output
+    assert "1 problem of synthetic" in done.output, done.output
     final_alone = tmp_path / "final.nc"
     reduce_results(folder, final_alone, final=True)
     same = run("diff", folder, published / "synthetic.nc", "--within")
@@ -284,3 +292,36 @@ def test_numbers_of_a_folder_are_those_of_its_plan(results):
         numbers = numbers_in(results / "synthetic", files)
         assert list(numbers) == ["wells"]
         assert len(numbers["wells"].at("final", Place("any", "mle", "so"))) == SEEDS - 1
+
+
+def test_every_round_is_kept_where_claims_are_judged_over_rounds(tmp_path):
+    folder = tmp_path / "synthetic"
+    (folder / "cubes").mkdir(parents=True)
+    cube = noisy(range(2))
+    synthetic_cubes.write(cube, folder / "cubes/wells.nc")
+    claims = [
+        Claim(
+            id="over", statement="s", check="all(final(mle) < 2 * final(random), at(mle, 0.5) > 0)", blocks=[4], **ABOUT
+        ),
+        Claim(id="ratio", statement="s", check="ratio(final(mle), final(random)) < 2", blocks=[3, 5], **ABOUT),
+    ]
+    reduce_results(folder, tmp_path / "without.nc")
+    without = read_reduced(tmp_path / "without.nc").problems["wells"].by_blocks(2)
+    with pytest.raises(BocuError, match="'wells' was reduced without its rounds"):
+        without.measured(Measure("final", "mle"), Scope("wells"))
+    write_verdicts(
+        [{"file": "own.yaml", **claim.model_dump(mode="json")} for claim in claims],
+        "synthetic",
+        [folder / "cubes/wells.nc"],
+        folder / "claims/verdicts.json",
+    )
+    reduce_results(folder, tmp_path / "with.nc")
+    reduced = read_reduced(tmp_path / "with.nc")
+    by_reduced, by_cubes = (
+        verdicts(claims, lambda *_, source=source: source)
+        for source in (reduced.problems["wells"], folder / "cubes/wells.nc")
+    )
+    for found, whole in zip(by_reduced, by_cubes, strict=True):
+        assert (found.outcome, found.reason, found.seeds) == (whole.outcome, whole.reason, whole.seeds)
+        assert found.findings[0].value.value == pytest.approx(whole.findings[0].value.value, rel=1e-5)
+    assert by_reduced[0].seeds == synthetic_cubes.ITERATIONS // 4

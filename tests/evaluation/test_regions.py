@@ -11,7 +11,7 @@ from bocu.sweep.evaluation.claims import FAILS, HOLDS, LEANS_FOR, OPEN
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.cubes import swept_coordinates
 from bocu.sweep.evaluation.regions import points_table, region
-from bocu.sweep.runs.status import DONE
+from bocu.sweep.runs.records import DONE
 
 ROUNDS = 4
 

@@ -12,9 +12,8 @@ from bocu.core.randomness import Streams
 from bocu.problems import continuous, scalarised_optimum
 from bocu.problems.data.means import ROWS_AT_A_TIME, Mean
 from bocu.problems.scalarised import ScalarisedPortfolioParameters
-from bocu.sweep.evaluation.metrics import ObjectiveMetric
+from bocu.sweep.evaluation.metrics import ObjectiveMetric, build_scorer
 from bocu.sweep.evaluation.optima import read_optima, store_optima
-from bocu.sweep.evaluation.scorers import build_scorer
 from bocu.sweep.evaluation.scores import score
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.protocol import PROTOCOLS

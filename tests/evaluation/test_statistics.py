@@ -130,10 +130,6 @@ def test_growth_has_students_interval_over_seeds_and_is_no_number_without_regret
     assert (found.low, found.high) == pytest.approx((powers.mean() - half, powers.mean() + half))
 
 
-def test_one_round_has_no_growth():
-    assert np.isnan(growth_slopes(np.array([1]), np.array([[1.0]]))).all()
-
-
 DRAWS = {
     "normal": lambda random, shape: random.normal(size=shape),
     "lognormal": lambda random, shape: random.lognormal(0.0, 0.75, shape) - np.exp(0.75**2 / 2),

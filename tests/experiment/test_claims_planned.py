@@ -51,6 +51,19 @@ def test_claims_follow_an_experiment_of_another_name_as_far_as_it_has_what_they_
     assert plan.inputs.claims() == ["results/trial/cubes/hills.nc"]
 
 
+def test_a_trial_is_followed_by_what_is_said_of_its_experiment_and_not_of_the_file_s_own(tmp_path):
+    """As a file about a paper's experiment and its wind data, of which the latter is tried."""
+    (tmp_path / "tiny.yaml").write_text("name: tiny", encoding="utf-8")
+    (tmp_path / "claims.yaml").write_text(CLAIMS.replace("experiment: tiny", "experiment: paper"), encoding="utf-8")
+    text = (tmp_path / "claims.yaml").read_text(encoding="utf-8").replace("experiment: another", "experiment: tiny")
+    text = text.replace("valleys", "hills").replace("final(nobody)", "final(random)")
+    (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
+    config = tiny(claims=[str(tmp_path / "claims.yaml")], name="trial")
+    plan = make_plan(config, [tmp_path / "tiny.yaml"], {"name": "trial", "claims": config["claims"]})
+    told = {one["id"]: one["experiment"] for one in json.loads(plan.parameters.claims()["claims"])}
+    assert told == {"first": "paper", "elsewhere": "trial"}
+
+
 def test_a_comment_changes_nothing_and_a_check_does(tmp_path):
     before = planned(tmp_path).parameters.claims()
     assert planned(tmp_path, "claims:\n", "# of mine\nclaims:\n").parameters.claims() == before
@@ -84,11 +97,6 @@ def test_what_the_experiment_does_not_have_is_refused_while_planning(tmp_path, o
     with pytest.raises(BocuError) as caught:
         planned(tmp_path, old, new)
     assert str(caught.value).startswith(f"{tmp_path / 'claims.yaml'}: {told}"), str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(BocuError, match=r"claims\.0: no file nowhere\.yaml; allowed: claims files"):
-        make_plan(tiny(claims=["nowhere.yaml"]))
 
 
 def test_every_shipped_claim_fits_its_experiment(root, shipped_plans):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from bocu.commands.combinations import as_json, as_tables
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 from bocu.sweep.experiment.combinations import KINDS, combinations
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import registered
@@ -146,10 +146,3 @@ def test_the_command_prints_both(answers):
     assert len(found) == len(answers)
     assert {"algorithm", "kind", "protocol", "objective", "set", "reason", "runs"} == set(found[0])
     assert all(each["runs"] == (not each["reason"]) for each in found)
-
-
-@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["list", "sets", "--combinations"]])
-def test_other_uses_are_refused_in_a_line(arguments):
-    refused = CliRunner().invoke(app, arguments)
-    assert isinstance(refused.exception, BocuError)
-    assert "--combinations" in str(refused.exception)

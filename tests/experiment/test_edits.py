@@ -38,20 +38,12 @@ NOTHING: list[str] = []
 EDITS: dict[str, tuple[str, str, str, list[str]]] = {
     # What no number depends on
     "the description of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         "probability with which the confidence statements may fail",
         "chance that the confidence statements fail",
         NOTHING,
     ),
     "a docstring": ("sweep/runs/execution.py", "Run a block of seeds and write its run file.", "Run seeds.", NOTHING),
-    "a docstring of a module": ("sweep/runs/protocol.py", '"""', '"""Once more: ', NOTHING),
-    "a comment": ("learners/surrogates/constants.py", "# rows; storage doubles when full", "# rows", NOTHING),
-    "layout": (
-        "learners/algorithms/simple.py",
-        "            self._best_value, self._best = total, decision",
-        "            (self._best_value, self._best) = (\n                total,\n                decision)",
-        NOTHING,
-    ),
     "what is told about a class": (
         "problems/hills.py",
         'title="Ten hills"',
@@ -70,49 +62,19 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "lower = mean - 2.0 * noise\n",
         NOTHING,
     ),
-    "a new function": (
-        "sweep/runs/execution.py",
-        "def execute(",
-        "def _spare() -> int:\n    return 1\n\n\ndef execute(",
-        NOTHING,
-    ),
-    "an import that is not used": ("sweep/runs/execution.py", "import json\n", "import json\nimport math\n", NOTHING),
-    "an annotation's import for type checkers": (
-        "sweep/runs/execution.py",
-        "    import xarray as xr\n",
-        "    import xarray\n    import xarray as xr\n",
-        NOTHING,
-    ),
     "a margin of requests": ("sweep/experiment/resources.py", "TIME_MARGIN = 3.0", "TIME_MARGIN = 4.0", NOTHING),
-    "what a class costs": ("learners/algorithms/unknown_prior.py", "numbers=7 * rows", "numbers=8 * rows", NOTHING),
-    "the size of a problem": ("problems/hills.py", "arms=parameters.grid", "arms=2 * parameters.grid", NOTHING),
-    "progress": ("core/io/progress.py", "SECONDS_BETWEEN_LINES = 15.0", "SECONDS_BETWEEN_LINES = 5.0", NOTHING),
     "the wrapper of jobs": ("sweep/jobs.py", "def job(", "def another():\n    return 1\n\n\ndef job(", NOTHING),
-    "what a command says": ("commands/status.py", '"""', '"""\nMORE = 1\n"""', NOTHING),
-    "planning": ("sweep/experiment/planning.py", "an empty branch", "a branch of nothing", NOTHING),
-    "a set that is not pursued": (
-        "learners/algorithms/confidence.py",
-        "return UncertaintyObjective.ro()",
-        "return UncertaintyObjective.so()",
-        NOTHING,
-    ),
     # Runs
     "an algorithm": (
         "learners/algorithms/time_varying.py",
-        "return first_best(weights), offers.best_on_average(weights)",
-        "return first_best(-weights), offers.best_on_average(weights)",
+        "return first_best(weights), ratings.best_on_average(weights)",
+        "return first_best(-weights), ratings.best_on_average(weights)",
         ["run */any/fully-bayesian"],
     ),
     "the base class of two algorithms": (
         "learners/algorithms/time_varying.py",
         "        return softmax(self.surrogate.log_evidence)\n",
         "        return softmax(2.0 * self.surrogate.log_evidence)\n",
-        ["run */any/fully-bayesian", "run */any/mle"],
-    ),
-    "a helper of two algorithms": (
-        "learners/algorithms/time_varying.py",
-        "return weights / weights.sum()",
-        "return weights / np.sum(weights)",
         ["run */any/fully-bayesian", "run */any/mle"],
     ),
     "the baseline": (
@@ -122,7 +84,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run */any/random"],
     ),
     "the default of a field": (
-        "learners/algorithms/prior_confidence.py",
+        "learners/algorithms/beliefs.py",
         'Field(0.1, description="probability',
         'Field(0.2, description="probability',
         ["run hills/any/*-*", "run hills/any/mle", "run sensors/any/*-*", "run sensors/any/mle"],
@@ -162,16 +124,10 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run hills/*", "score hills/*"],
     ),
     "a constant of a problem that is drawn": (
-        "problems/kirschner.py",
+        "problems/synthetic.py",
         "    Bump(1.2, 0.65, 0.14, 0.45, 0.5),",
         "    Bump(1.3, 0.65, 0.14, 0.45, 0.5),",
         ["run kirschner/*", "score kirschner/*", "figure kirschner/contour"],
-    ),
-    "the base class of problems on a grid": (
-        "problems/finite.py",
-        "class FiniteProblem(",
-        "@staticmethod\ndef _spare():\n    return 1\n\n\nclass FiniteProblem(",
-        NOTHING,
     ),
     # Scores
     "a metric": (
@@ -195,12 +151,6 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["cube *", "summary", "figure */regret", "figure */chosen-priors", "figure all/*", "report"],
     ),
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
-    "another figure": (
-        "pages/figures/priors.py",
-        '"no algorithm reports which prior it trusts"',
-        '"no algorithm says which prior it trusts"',
-        ["figure */chosen-priors"],
-    ),
     "a colour": (
         "core/style.py",
         'GREY = "#1B1F24", "#6A6F76"',
@@ -221,22 +171,16 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "SEED = 20251",
         ["prior plant/*"],
     ),
-    "how rows become points": (
-        "problems/priors/observations.py",
-        "return ranks * count // len(values)",
-        "return ranks * count // max(len(values), 1)",
-        ["prior plant/*"],
-    ),
     "how priors of sensors are fitted": (
-        "problems/priors/likelihood.py",
+        "problems/priors/fit.py",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 81)])",
         "GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 82)])",
         ["prior sensors/*"],
     ),
     "how a data set is prepared": (
-        "problems/data/intel_log.py",
-        "DAY = 24 * 60",
-        "DAY = 24 * 61",
+        "problems/data/intel.py",
+        "DAY = 24 * 60  # minutes",
+        "DAY = 24 * 61  # minutes",
         ["data prepare data/*/intel/log-*min.nc"],
     ),
     "a stand-in": (

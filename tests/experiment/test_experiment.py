@@ -37,64 +37,11 @@ def test_blocks_are_aligned_so_that_more_seeds_keep_the_whole_ones():
     assert many[2] == (23, 32)
 
 
-FAULTS = {
-    "unknown key": ({"iteration": 3}, r"iteration: unknown key; did you mean 'iterations'\?"),
-    "unknown nested key": (
-        {"seeds": {"count": 3, "perjob": 1}},
-        r"seeds\.perjob: unknown key; did you mean 'per_job'\?",
-    ),
-    "unknown key of an entry": (
-        {"algorithms": [{"name": "mle", "params": {}}]},
-        r"algorithms\.0\.params: unknown key; did you mean 'parameters'",
-    ),
-    "wrong type": ({"iterations": "many"}, r"iterations: found 'many'; input should be a valid integer"),
-    "truth value for a number": ({"iterations": True}, r"iterations: found True; a number is wanted"),
-    "negative count": ({"seeds": {"count": -1}}, r"seeds\.count: found -1; input should be greater than or equal to 1"),
-    "no iterations": ({"iterations": 0}, r"iterations: found 0; input should be greater than or equal to 1"),
-    "bad label": ({"algorithms": [{"name": "mle", "label": "My MLE"}]}, r"algorithms\.0\.label: found 'My MLE'"),
-    "label twice": ({"algorithms": ["mle", "mle"]}, r"algorithms: the label 'mle' stands twice"),
-    "empty list": ({"problems": []}, r"problems: found \[\]; list should have at least 1 item"),
-    "unknown source": (
-        {"data": "web"},
-        r"data\.source: found 'web'; input should be 'download', 'mirror', 'shipped' or 'simulate'",
-    ),
-    "mirror without folder": ({"data": "mirror"}, r"data: .*source 'mirror' and the key 'mirror'"),
-    "not a list": ({"problems": 3}, r"problems: found 3; input should be a valid list"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_gets_one_line_with_file_and_key(tmp_path, fault):
-    change, message = FAULTS[fault]
-    path = tmp_path / "faulty.yaml"
-    path.write_text(yaml.safe_dump(tiny(**change)))
-    with pytest.raises(BocuError, match=message) as caught:
-        parse_experiment(read_experiment_file(path), [path])
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
-
-
-def test_a_missing_key_is_named():
-    experiment = tiny()
-    del experiment["iterations"]
-    with pytest.raises(BocuError, match="iterations: this key is required"):
-        parse_experiment(experiment)
-
-
 def test_an_override_is_blamed_on_the_command_line(tmp_path):
     path = tmp_path / "fine.yaml"
     path.write_text(yaml.safe_dump(tiny()))
     with pytest.raises(BocuError, match=r"^--config: iterations: found 'x'"):
         parse_experiment({**tiny(), "iterations": "x"}, [path], {"iterations": "x"})
-
-
-@pytest.mark.parametrize("text", ["a: [1", "just text", "- 1\n- 2", "\x00"])
-def test_what_is_no_mapping_in_yaml_gets_one_line(tmp_path, text):
-    path = tmp_path / "broken.yaml"
-    path.write_text(text)
-    with pytest.raises(BocuError, match=r"broken\.yaml: ") as caught:
-        read_experiment_file(path)
-    assert "\n" not in str(caught.value)
 
 
 def test_committed_schema_is_the_generated_one(root):

@@ -338,8 +338,6 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
         "problems/data/simulators/soil_water.py",
         "sweep/preloaded.py",
         "core/loading.py",
-        "core/places.py",
-        "core/lazy.py",
         "robust/ambiguity/__init__.py",
         "sweep/experiment/fingerprints/definitions.py",
     }

@@ -92,7 +92,11 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
     return branch.roots, [plan.parameters.script("score"), *plan.parameters.score_roots(branch)], run, scored
 
 
-@pytest.fixture(scope="module", params=GAMES, ids=lambda game: game["algorithms"][0])
+@pytest.fixture(
+    scope="module",
+    params=[GAMES[0], *(pytest.param(game, marks=pytest.mark.ci) for game in GAMES[1:])],
+    ids=lambda game: game["algorithms"][0],
+)
 def executed(request, tmp_path_factory):
     run_roots, score_roots, run, scored = played(request.param, tmp_path_factory.mktemp("game"))
     return [(run_roots, run), (score_roots, scored)]

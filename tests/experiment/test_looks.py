@@ -59,16 +59,6 @@ def test_other_names_lead_to_the_class_and_all_lead_somewhere():
         find("algorithm", "pe-gp-ucp", "x: ")
 
 
-def test_those_of_one_paper_differ_in_colour():
-    for together in (
-        ["pe-gp-ucb", "mle", "fully-bayesian", "regret-balancing", "random", "oracle"],
-        ["ts-bocu", "ucb-bocu-1", "ucb-bocu-2", "ucb-so", "ucb-ro", "random"],
-        ["ucb-bocu-2", "ucb-so", "stableopt-finite", "constant"],
-        ["sbo-kde", "drbo-kde", "drbo-mmd", "gp-ucb", "stableopt"],
-    ):
-        assert len({look.colour for look in looks_of({name: name for name in together}).values()}) == len(together)
-
-
 def test_an_algorithm_looks_the_same_whatever_else_runs():
     names = {"random": "random", "pe-gp-ucb": "pe-gp-ucb", "mle": "mle", "own": "my-own-algorithm"}
     whole = looks_of(names)
@@ -109,13 +99,6 @@ def test_papers_spelling_goes_with_the_registered_name_and_its_aliases_and_label
     names = {"mle": "mle", "no-yaw": "mle", "mle-1": "mle", "drbo": "ucb-bocu-2", "ucb-so": "mle", "mine": "mine-too"}
     titles = {"mle": "MLE", "no-yaw": "No yaw", "mle-1": "MLE, 1", "drbo": "DRBO", "ucb-so": "Ucb so", "mine": "Mine"}
     assert {label: algorithm.title(label) for label, algorithm in named(names).items()} == titles
-
-
-def test_a_look_is_read_as_written():
-    look = Look("sky", "long-dash", "*")
-    assert read_look(str(look)) == look
-    with pytest.raises(ValueError, match="no such colour"):
-        read_look("pink solid o")
 
 
 def test_lines_of_one_experiment_share_no_colour_while_there_are_colours():

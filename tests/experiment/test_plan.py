@@ -11,8 +11,6 @@ from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import refuse_to_shrink, write_record
 
-HEAVY = ("torch", "botorch", "gpytorch", "xarray", "pandas", "matplotlib", "numba", "cvxpy", "netCDF4")
-
 
 @pytest.fixture(autouse=True)
 def _in_the_clone(root, monkeypatch):
@@ -99,63 +97,6 @@ def test_a_name_or_checkpoint_interval_is_not_part_of_a_run():
     assert one.parameters.run(one.branch(*branch), 0, 1) == two.parameters.run(two.branch(*branch), 0, 1)
 
 
-FAULTS = {
-    "unknown problem": ({"problems": ["hill"]}, r"problems\.0\.name: unknown problem 'hill'; did you mean 'hills'\?"),
-    "unknown algorithm": (
-        {"algorithms": ["pe-gp-ubc"]},
-        r"algorithms\.0\.name: unknown algorithm 'pe-gp-ubc'; did you mean 'pe-gp-ucb'",
-    ),
-    "unknown metric": (
-        {"metrics": ["xyz"]},
-        r"metrics\.0\.name: unknown metric 'xyz'; allowed: best-fixed-decision, dro",
-    ),
-    "unknown figure": ({"figures": ["regrets"]}, r"figures\.0\.name: unknown figure 'regrets'; did you mean 'regret'"),
-    "unknown parameter": (
-        {"problems": [{"name": "hills", "parameters": {"gird": 3}}]},
-        r"problems\.0\.parameters\.gird: unknown key; did you mean 'grid'\?",
-    ),
-    "parameter of a wrong type": (
-        {"problems": [{"name": "hills", "parameters": {"grid": "x"}}]},
-        r"problems\.0\.parameters\.grid: found 'x'",
-    ),
-    "parameter out of range": (
-        {"algorithms": [{"name": "pe-gp-ucb", "parameters": {"delta": 2}}]},
-        r"algorithms\.0\.parameters\.delta: found 2",
-    ),
-    "duplicate branch": (
-        {"algorithms": ["mle", {"name": "mle", "label": "copy"}]},
-        r"algorithms\.1: 'copy' is the same as 'mle': duplicate branches",
-    ),
-    "duplicate problem": (
-        {"problems": ["hills", {"name": "hills", "label": "copy"}]},
-        r"problems\.1: 'copy' is the same as 'hills'",
-    ),
-    "filter names no problem": (
-        {"algorithms": [{"name": "mle", "problems": ["hils"]}]},
-        r"algorithms\.0\.problems: no entry of 'problems' has the label 'hils'; did you mean 'hills'",
-    ),
-    "empty problem": (
-        {
-            "problems": ["hills", {"name": "hills", "label": "idle", "parameters": {"grid": 61}}],
-            "algorithms": [{"name": "mle", "problems": ["hills"]}],
-        },
-        r"problems\.1: no algorithm runs on 'idle': an empty branch",
-    ),
-    "empty algorithm": (
-        {"algorithms": ["mle", {"name": "random", "problems": []}]},
-        r"algorithms\.1: 'random' runs on no problem",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_gets_one_line(fault):
-    change, message = FAULTS[fault]
-    with pytest.raises(BocuError, match=message) as caught:
-        make_plan(tiny(**change), ["some/file.yaml"][:0])
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -173,22 +114,6 @@ def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, 
     refuse_to_shrink(make_plan(tiny(**change, overwrite=True), sources_file=sources))
     refuse_to_shrink(make_plan(tiny(**change, name="other"), sources_file=sources))
     refuse_to_shrink(make_plan(tiny(iterations=20, seeds=9), sources_file=sources))
-
-
-def test_planning_imports_nothing_heavy(root):
-    code = (
-        "import sys, yaml; from bocu.sweep.experiment.planning import make_plan\n"
-        "for file in ('config/config.yaml', 'config/experiments/ziomek2025.yaml'):\n"
-        "    plan = make_plan(yaml.safe_load(open(file)), [file])\n"
-        "    for branch in plan.branches.values():\n"
-        "        plan.parameters.run(branch, 0, 1), plan.parameters.score(branch), plan.products.runs(branch)\n"
-        "    for problem in plan.problems:\n"
-        "        plan.inputs.problem(problem), plan.parameters.cube(problem)\n"
-        "    plan.products.figures('png'), plan.describe()\n"
-        f"print([name for name in {HEAVY} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_reading_the_workflow_imports_no_scipy():

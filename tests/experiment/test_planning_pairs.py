@@ -5,7 +5,6 @@ import json
 import pytest
 from experiments import tiny
 
-from bocu.core.errors import BocuError
 from bocu.sweep.experiment.planning import make_plan
 
 
@@ -57,35 +56,3 @@ def test_an_objective_is_pursued_on_the_problems_that_it_names():
 def test_the_objectives_of_an_algorithm_narrow_it_further():
     plan = make_plan(contextual(algorithms=["random", {"name": "ucb-bocu-2", "objectives": ["dro"]}]))
     assert [key[:2] for key in plan.branches if key[2] == "ucb-bocu-2"] == [("general", "dro")]
-
-
-FAULTS = {
-    "metric of an unknown problem": (
-        tiny(metrics=["so", {"name": "so", "label": "again", "problems": ["hils"]}]),
-        r"metrics\.1\.problems: no entry of 'problems' has the label 'hils'; did you mean 'hills'",
-    ),
-    "objective of an unknown problem": (
-        tiny(objectives=[{"name": "so", "problems": ["hils"]}]),
-        r"objectives\.0\.problems: no entry of 'problems' has the label 'hils'; did you mean 'hills'",
-    ),
-    "nothing scores a problem": (
-        tiny(problems=HILLS, metrics=[{"name": "so", "problems": ["coarse"]}]),
-        r"metrics: none of them scores 'hills'",
-    ),
-    "metric of another protocol": (
-        contextual(metrics=["so", {"name": "best-fixed-decision", "problems": ["general"]}]),
-        r"metrics\.1: 'best-fixed-decision' cannot score 'general', whose protocol is general",
-    ),
-    "objective and algorithm share no problem": (
-        contextual(algorithms=["random", {"name": "ucb-bocu-2", "problems": ["data-driven"], "objectives": ["dro"]}]),
-        r"algorithms\.1: 'ucb-bocu-2' runs on no problem",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_gets_one_line(fault):
-    experiment, message = FAULTS[fault]
-    with pytest.raises(BocuError, match=message) as caught:
-        make_plan(experiment)
-    assert "\n" not in str(caught.value)

@@ -12,12 +12,11 @@ import own_package
 import pytest
 import yaml
 
-from bocu.core import places
+from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.core.loading import load, refuse_unknown_classes
-from bocu.sweep.experiment import registry
+from bocu.sweep.experiment import plugins, registry
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.experiment.plugins import lookup
 from bocu.sweep.experiment.registry import RegisteredClass, find
 from bocu.sweep.experiment.resources import estimate
 
@@ -25,7 +24,7 @@ OWN = Path(__file__).parents[1] / "own_plugins.py"
 
 
 def forget():
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
     own_package.forget()
 
 
@@ -34,7 +33,7 @@ def folder(tmp_path, monkeypatch, root):
     """The folder of an experiment of somebody's, with a home of its own, seen from the clone."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     mine = tmp_path / "mine"
     mine.mkdir()
     shutil.copyfile(OWN, mine / "own.py")
@@ -145,16 +144,6 @@ def test_an_edit_between_two_plans_of_a_process_is_noticed(folder):
     assert title == "My greedy"
     assert told()[0] == "Mine"
     assert told()[1]["algorithm"]["class"] != before["algorithm"]["class"]
-
-
-def test_labels_titles_and_looks_come_of_themselves(folder):
-    plan = planned(folder, algorithms=["random", "own.py:MyGreedy", "own.py:Sober", "own.py:Choosy", "ts-bocu"])
-    told = plan.algorithm_abouts
-    assert {label: about["title"] for label, about in told.items()}["my-greedy"] == "My greedy"
-    assert len({about["look"] for about in told.values()}) == len(told) == 5
-    named = [(entry.kind, label, entry.origin) for label, entry in plan.outside()]
-    assert ("set", "Contamination", f"{folder / 'own.py'}:Contamination") in named
-    assert ("algorithm", "sober", "own.py:Sober") in named
 
 
 def test_a_class_is_told_what_does_not_fit_it(folder):
@@ -305,17 +294,6 @@ def test_a_file_that_cannot_be_imported_is_one_line(folder, text, line):
         planned(folder, algorithms=["broken.py:Mine"])
 
 
-def test_what_a_file_prints_when_it_is_imported_is_one_line_beside_the_plan(folder, capfd):
-    (folder / "loud.py").write_text(f"print('hello\\nthere' + 100 * '!')\n{OWN.read_text()}")
-    assert ("seesaw", "any", "my-greedy") in planned(folder, algorithms=["loud.py:MyGreedy"]).branches
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert re.fullmatch(
-        r"note: algorithm 'MyGreedy' \(loud.py:MyGreedy\): prints when it is imported: 'hello\\nthere!+ \.\.\. !+'\n",
-        said.err,
-    )
-
-
 @pytest.mark.parametrize("fault", ["raise ValueError('no')", "raise SystemExit", "1 / 0"])
 def test_a_class_that_fails_when_it_is_made_is_one_line_of_a_run(folder, root, fault):
     for name in ("MyGreedy", "Seesaw"):
@@ -344,20 +322,12 @@ WRONG = [
         {"algorithms": [{"name": "own.py:MyGreedy", "parameters": {"epsilon": 2}}]},
         "epsilon: found 2; input should be",
     ),
-    ({"algorithms": [{"name": "own.py:MyGreedy", "parameters": {"epsilom": 2}}]}, "did you mean 'epsilon'"),
     ({"algorithms": ["elsewhere.py:MyGreedy"]}, "no file .*elsewhere.py on "),
-    ({"algorithms": ["no_such_package.some:Mine"]}, "no module 'no_such_package.some' on "),
     ({"algorithms": ["os:system"]}, "'os' is Python's own or a library"),
-    ({"algorithms": [f"{'x' * 300}.py:Mine"]}, "File name too long"),
     ({"algorithms": ["own.py:Median"]}, "does not derive from bocu.learners.algorithms.base.Algorithm"),
     (
         {"algorithms": [{"name": "own.py:", "label": "own"}]},
         "allowed: a name, 'module:Class' or 'path/to/file.py:Class'",
-    ),
-    ({"algorithms": ["bocu.learners.algorithms.simple:Rundom"]}, "of bocu itself names are wanted"),
-    (
-        {"objectives": [{"name": "dro", "parameters": {"set": {"name": "own.py:Contamination", "share": -1}}}]},
-        r"objectives\.0\.parameters\.set\.share: found -1; input should be greater than 0",
     ),
     (
         {"objectives": [{"name": "dro", "parameters": {"set": {"name": "own.py:Contamination", "shore": 1}}}]},
@@ -412,7 +382,7 @@ def test_a_recorded_specification_loads_what_the_experiment_names_and_nothing_el
     specification = planned(folder).branches["seesaw", "any", "my-greedy"].specification
     refuse_unknown_classes(specification, "a file")
     assert load(specification["algorithm"]["class"]).__name__ == "MyGreedy"
-    monkeypatch.setenv(places.VARIABLE, "{}")
+    monkeypatch.setenv(loading.VARIABLE, "{}")
     with pytest.raises(BocuError, match=r"a file: .* which the experiment at hand does not name; refused"):
         refuse_unknown_classes(specification, "a file")
     trap = (
@@ -444,7 +414,7 @@ def install(folder, name, points, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     for module in [module for module in sys.modules if module.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, module)  # that of another test
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
 
 
 POINTS = """[bocu.algorithms]
@@ -496,7 +466,7 @@ def test_entry_points_are_named_as_our_own_are(folder, tmp_path, monkeypatch, ca
         find("algorithm", "my-gready")
     path = list(sys.path)
     sys.path.remove(str(site))  # as on a machine that lacks the package
-    lookup._points.cache_clear()
+    plugins._points.cache_clear()
     with pytest.raises(
         BocuError, match="'my-greedy': entry point 'my-greedy' of their-lab, which is not installed on "
     ):

@@ -5,7 +5,6 @@ from bad_configurations import grid
 
 from bocu.core.errors import BocuError
 from bocu.core.io.yaml_files import parse_yaml
-from bocu.core.parameters import SUCCESSORS
 from bocu.sweep.experiment.planning import make_plan
 
 
@@ -34,31 +33,3 @@ def test_a_set_around_the_reference(parameters, key, successor):
     line = refused(objectives=[{"name": "dro", "parameters": parse_yaml(parameters)}])
     assert f".{key}: " in line
     assert f"it is called '{successor}' now" in line
-
-
-@pytest.mark.parametrize(
-    "figure",
-    [
-        "{name: panels, parameters: {rows: [{judge: so, title: SO}]}}",
-        "{name: regret, parameters: {judges: [so]}}",
-    ],
-)
-def test_what_figures_show(figure):
-    line = refused(figures=[parse_yaml(figure)])
-    assert "it is called 'metric" in line
-
-
-def test_no_old_name_is_one_of_today():
-    from bocu.commands.schema import experiment_schema
-
-    def keys(node):
-        if isinstance(node, dict):
-            yield from node.get("properties", {}) if isinstance(node.get("properties"), dict) else ()
-            for inner in node.values():
-                yield from keys(inner)
-        elif isinstance(node, list):
-            for inner in node:
-                yield from keys(inner)
-
-    assert set(SUCCESSORS) & set(keys(experiment_schema())) == set()
-    assert set(SUCCESSORS.values()) <= set(keys(experiment_schema()))

@@ -1,15 +1,12 @@
 """What people read in place of the labels of objectives and metrics."""
 
 import json
-import re
 
 import pytest
 import yaml
 from experiments import tiny
 
-from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.experiment.titles import in_words
 
 TV, MMD = {"name": "tv", "radius": 0.1}, {"name": "mmd", "radius": 0.1}
 
@@ -43,21 +40,6 @@ def test_what_differs_tells_those_of_one_class_and_set_apart(root):
     ]
     assert {of_metrics[label] for label in "abc"} == set(of_objectives.values()) - {"no objective"}
     assert (of_metrics["so"], of_metrics["met"]) == ("SO", "SO (under truth)")
-
-
-def test_a_share_of_what_is_announced_is_said_in_words(root):
-    sets = {label: {"name": "mmd", "radius": {"announced": share}} for label, share in (("a", 0.1), ("b", 1))}
-    objectives = [objective(label, set=own) for label, own in sets.items()]
-    problem = {"name": "wind-commitment", "parameters": {"hours": 25}}
-    of_objectives = plan_of(root, problems=[problem], objectives=objectives, metrics=["so"]).titles[0]
-    assert [of_objectives[label] for label in sets] == [
-        f"DRO (MMD, {share} of the announced radius)" for share in (0.1, 1)
-    ]
-
-
-def test_equals_are_told_apart_by_their_labels(root):
-    of_metrics = plan_of(root, metrics=["so", {"name": "so", "label": "so-again"}], algorithms=["random"]).titles[1]
-    assert of_metrics == {"so": "SO, so", "so-again": "SO, so again"}
 
 
 def test_laws_of_a_path_say_how_far_along_it_they_stand(root):
@@ -106,21 +88,3 @@ def test_no_title_of_a_shipped_experiment_is_a_label_or_stands_twice(root, name)
     for found in plan.titles:
         assert len(set(found.values())) == len(found)
         assert not set(found) & set(found.values())
-
-
-def test_numbers_in_labels_are_read_as_numbers(root):
-    assert in_words("ucb-beta-0p5") == "ucb beta 0.5"
-    assert in_words("shift-m1p5-1em4-pe-gp") == "shift -1.5 1e-4 pe gp"
-    names = {"small": 0.5, "1p4": 1.4142}
-    sweep = {"algorithms.ucb-bocu-2.sqrt_beta": names}
-    titles = [about["title"] for about in plan_of(root, objectives=[objective("a", set=TV)], sweep=sweep,
-                                                  metrics=["so"]).algorithm_abouts.values()]  # fmt: skip
-    assert titles[:2] == ["UCB-BOCU-2, sqrt-beta small", "UCB-BOCU-2, sqrt-beta 1.4"]
-
-
-@pytest.mark.parametrize("name", ["huang2024-models", "tay2024-regions", "kirschner2020", "grand-tour"])
-def test_shipped_files_write_their_algorithms_as_papers_do(root, name):
-    file = root / f"config/experiments/{name}.yaml"
-    plan = make_plan(read_experiment_file(file), files=[file], sources_file=root / "data/sources.yaml")
-    titles = [about["title"] for about in plan.algorithm_abouts.values()]
-    assert not [title for title in titles if re.search(r"\d+p\d|Stableopt|Se se|Matern matern", title)]

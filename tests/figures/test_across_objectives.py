@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from synthetic_cubes import ITERATIONS, SEEDS, constant_regret
 
-from bocu.core.errors import BocuError
 from bocu.pages.figures.across_objectives import AcrossObjectives, AcrossObjectivesParameters
 
 AT = {"so": 0.5, "ro": 2.0}
@@ -30,13 +29,6 @@ def test_points_are_total_regret_scored_by_the_metric_of_their_place(cube_path):
         assert list(line.get_xdata()) == [0.5, 2.0]
         assert any(np.allclose(line.get_ydata(), one) for one in wanted)
     assert "Random" in drawing.alternative
-
-
-def test_labels_that_are_not_there_are_named(cube_path):
-    with pytest.raises(BocuError, match="no algorithm 'x'"):
-        draw(cube_path, algorithms=["x"])
-    with pytest.raises(BocuError, match="no metric 'dro'"):
-        draw(cube_path, at={"so": 1, "dro": 2})
 
 
 def test_a_logarithmic_axis_takes_positive_places(cube_path):

@@ -1,14 +1,12 @@
 import numpy as np
-import pytest
 import synthetic_cubes
 import synthetic_objectives
 
-from bocu.core.errors import BocuError
 from bocu.pages.figures.base import save
 from bocu.pages.figures.cost import Cost, CostParameters
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.curves import medians as _medians
-from bocu.sweep.evaluation.curves import seconds_of_a_round
+from bocu.sweep.evaluation.run_statistics import SECONDS
 
 
 def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():
@@ -17,20 +15,7 @@ def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out(
     rounds, medians = _medians(iterations, seconds, 3)
     assert rounds.tolist() == [3, 5]
     assert medians.tolist() == [[2.0, 5.0]]
-    assert seconds_of_a_round(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
-
-
-def test_it_draws_a_line_for_every_algorithm(cube_path):
-    drawing = Cost(CostParameters(smooth=4)).draw({"cube": cube_path})
-    lines = {line.get_label() for axes in drawing.figure.axes for line in axes.get_lines()}
-    assert {"Random", "PE-GP-UCB"} <= lines
-    assert "ms" in drawing.figure.axes[0].get_ylabel()
-    assert "Random from" in drawing.alternative
-
-
-def test_an_algorithm_that_is_not_there_is_named(cube_path):
-    with pytest.raises(BocuError, match="no algorithm 'x'"):
-        Cost(CostParameters(algorithms=["x"])).draw({"cube": cube_path})
+    assert SECONDS.per_seed(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
 
 
 def test_figures_of_one_title_have_headings_of_their_own(cube_path, tmp_path):

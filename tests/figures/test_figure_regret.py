@@ -70,14 +70,6 @@ def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
     assert whole._unscaled_dash_pattern == alone._unscaled_dash_pattern
 
 
-def test_axes_have_units_and_the_caption_says_what_is_drawn(cube_path):
-    drawing = drawn(cube_path)
-    assert drawing.figure.axes[0].get_ylabel() == "cumulative regret [°C]"
-    for words in ("Three wells", "5 seeds", "standard error", "so and ro", "°C"):
-        assert words in drawing.caption
-    assert f"Random {expected('random').sum(axis=1).mean():.4g}" in drawing.alternative
-
-
 def test_a_missing_seed_is_left_out_and_told(tmp_path):
     path = synthetic_cubes.write(synthetic_cubes.cube(missing=[("mle", 1), ("mle", 4)]), tmp_path / "c.nc")
     drawing = drawn(path)
@@ -85,29 +77,6 @@ def test_a_missing_seed_is_left_out_and_told(tmp_path):
     assert lines(drawing.figure.axes[0])["MLE"].get_ydata()[-1] == pytest.approx(total.mean())
     assert "MLE 3" in drawing.caption
     assert "Random 5" in drawing.caption
-
-
-def test_an_algorithm_without_a_run_has_no_line(tmp_path):
-    missing = [("mle", seed) for seed in range(SEEDS)]
-    path = synthetic_cubes.write(synthetic_cubes.cube(missing=missing), tmp_path / "c.nc")
-    assert "MLE" not in lines(drawn(path).figure.axes[0])
-
-
-def test_logarithmic_axes(cube_path):
-    axes = drawn(cube_path, log_rounds=True, log_regret=True).figure.axes[0]
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-
-
-def test_one_that_dwarfs_the_others_gets_out_of_their_way(tmp_path):
-    data = synthetic_cubes.cube()
-    data["regret"].loc[{"algorithm": "random"}] = 1000.0
-    path = synthetic_cubes.write(data, tmp_path / "c.nc")
-    drawing = drawn(path, metrics=["so"])
-    (axes,) = drawing.figure.axes
-    assert axes.get_ylim()[1] < 200
-    assert [text.get_text() for text in axes.texts] == [f"Random → {ITERATIONS}k"]
-    assert "their ends are written in" in drawing.caption
-    assert drawn(path, metrics=["so"], cut=False).figure.axes[0].get_ylim()[1] > 1000
 
 
 def ending(*ends):
@@ -159,10 +128,6 @@ def test_payoffs_have_one_panel_and_no_metric(tmp_path):
     assert "from most to least" in drawing.alternative
 
 
-def test_payoffs_that_the_cube_does_not_keep_draw_nothing(cube_path):
-    assert "Nothing to show" in drawn(cube_path, kind="payoff").caption
-
-
 def test_rounds_of_the_initial_design_do_not_count():
     rounds, values = accumulate(np.array([-1, 0, 1, 2]), np.array([[9.0, 9.0, 1.0, 2.0]]), "cumulative")
     assert rounds.tolist() == [1, 2]
@@ -180,11 +145,6 @@ def test_evaluations_may_be_counted_from_the_initial_design_on():
     evaluations, values = accumulate(np.array([-1, 0, 1, 2]), regret, "cumulative", from_initial=True)
     assert evaluations.tolist() == [1, 2, 3, 4]
     assert values.tolist() == [[9.0, 17.0, 18.0, 20.0]]
-
-
-def test_the_axis_says_what_it_counts(cube_path):
-    labels = [drawn(cube_path, from_initial=whole).figure.axes[-1].get_xlabel() for whole in (False, True)]
-    assert labels == ["round", "evaluation"]
 
 
 def test_smoothing_averages_groups_and_a_ragged_last_one():

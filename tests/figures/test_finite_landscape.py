@@ -7,7 +7,6 @@ import pytest
 from experiments import tiny
 
 from bocu.core.style import SIMULATED_MARK
-from bocu.pages.figures.base import save
 from bocu.pages.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
 from bocu.sweep.experiment.planning import make_plan
 
@@ -78,22 +77,6 @@ def test_the_radius_is_that_of_the_set_that_is_asked_for():
     assert heights["distributionally robust"] == heights["stochastic"]
 
 
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_problem_of_more_coordinates_is_said_to_have_no_picture(kind):
-    small = {"decision_points": [3, 3], "context_points": [2, 2], "prior_points": 10}
-    assert "Nothing to show" in draw(kind, described("gp-sample", **small)).caption
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_the_same_problem_gives_the_same_bytes(kind, tmp_path):
-    inputs = described("kirschner", decision_points=[20], context_points=[15])
-    for folder in ("one", "two"):
-        save(draw(kind, inputs), *(tmp_path / folder / f"p.{suffix}" for suffix in ("png", "svg", "json")))
-    for suffix in ("png", "svg", "json"):
-        one, two = (tmp_path / folder / f"p.{suffix}" for folder in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes(), suffix
-
-
 def test_stand_ins_are_marked(root, tmp_path):
     from bocu.problems.data.catalogue import load_catalogue
     from bocu.problems.data.plant import prepare_plant
@@ -124,14 +107,3 @@ def test_the_plan_hands_over_the_problem_and_no_cube(root):
     fingerprints = [plan.parameters.figure("contour", problem)["fingerprint"] for problem in ("two", "plant")]
     assert fingerprints[0] != fingerprints[1]
     draw("contour", {"problem": handed})
-
-
-def test_a_robust_decision_that_is_the_stochastic_one_is_said_to_be():
-    words = "robustness changes nothing: the distributionally robust decision is the stochastic one"
-    inputs = described("kirschner")
-    assert words in draw("function-and-distributions", inputs, set={"name": "tv", "radius": 0.0}).caption
-    apart = draw("function-and-distributions", inputs)
-    heights = marks(axes_of(apart, "context"))
-    assert heights["distributionally robust"] != heights["stochastic"]
-    assert words not in apart.caption
-    assert " under the truth." in apart.caption

@@ -2,13 +2,10 @@
 
 from collections import Counter
 
-import pytest
 import yaml
 
 from bocu.core import style
-from bocu.pages.figures.base import PictureParameters, said_only
 from bocu.pages.figures.finish import finish
-from bocu.pages.figures.wind_commitment import WindCommitmentFigure
 
 SAY_WHAT_DIFFERS = {"regret", "robustness-curve", "price-of-robustness", "across-objectives"}
 """Figures whose own heading tells their parameters."""
@@ -32,25 +29,6 @@ def test_shipped_figures_of_a_kind_are_told_apart_by_their_titles(root):
     for file in files:
         found = headings(yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
         assert max(found.values(), default=1) == 1, f"{file.name}: {found.most_common(1)}"
-
-
-@pytest.mark.parametrize("stated", [None, "Hours of a year"])
-def test_any_figure_takes_a_title(stated, monkeypatch):
-    monkeypatch.setattr(WindCommitmentFigure, "compose", lambda self, inputs: said_only("Wind", "no run", "wind"))
-    assert issubclass(WindCommitmentFigure.Parameters, PictureParameters)
-    figure = WindCommitmentFigure(WindCommitmentFigure.Parameters(title=stated))
-    assert figure.draw({}).title == (stated or "Wind")
-
-
-def test_the_mark_of_simulated_data_covers_no_words(monkeypatch):
-    told = "nothing of all that was asked for has come to an end so far, " * 3
-    monkeypatch.setattr(
-        WindCommitmentFigure, "compose", lambda self, inputs: said_only("Wind", told, "wind", "made up")
-    )
-    figure = WindCommitmentFigure(WindCommitmentFigure.Parameters()).draw({}).figure
-    words, mark = (text.get_window_extent() for text in figure.texts)
-    assert words.y1 < mark.y0
-    assert words.y0 >= 0
 
 
 def test_rounds_have_whole_ticks():

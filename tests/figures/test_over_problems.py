@@ -6,7 +6,6 @@ import pytest
 import synthetic_cubes
 
 from bocu.core import style
-from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.pages.figures.base import draw_files, save
 from bocu.pages.figures.finish import finish
@@ -129,12 +128,6 @@ def test_too_few_problems_are_said_in_a_line(name, digests):
     assert drawing.figure.get_size_inches()[1] < 0.5
 
 
-def test_with_two_problems_no_ranks_are_far_enough_apart_and_that_is_said(digests):
-    drawing = drawn("critical-difference", digests[:2])
-    assert "too few problems: with 2 problems and 4 algorithms" in drawing.caption
-    assert "too few problems to halve: found 3, needed 4" in drawn("ranking", digests[:3]).caption
-
-
 def test_what_does_not_run_everywhere_is_named(digests, tmp_path):
     data = synthetic_cubes.cube("other", missing=[("mle", seed) for seed in range(synthetic_cubes.SEEDS)])
     cube = synthetic_cubes.write(data, tmp_path / "other.nc")
@@ -142,11 +135,6 @@ def test_what_does_not_run_everywhere_is_named(digests, tmp_path):
     drawing = drawn("performance-profile", [*digests, tmp_path / "other.digest.nc"])
     assert "Not on every problem, and left out: MLE." in drawing.caption
     assert "MLE" not in set(drawing.table["algorithm"])
-
-
-def test_an_unknown_problem_is_refused(digests):
-    with pytest.raises(BocuError, match=r"problems: no problem 'p-9'; .*p-0"):
-        drawn("ranking", digests, problems=["p-9"])
 
 
 def test_the_table_stands_beside_the_picture(digests, tmp_path):
@@ -232,12 +220,3 @@ def test_probabilities_are_bold_by_a_corrected_test_and_from_ten_seeds_on(seeds,
     assert table.loc[("Random", "MLE"), "low"] == pytest.approx(0.025 ** (1 / pairs))
     bold = [text for text in found.figure.axes[0].texts if text.get_fontweight() == "bold"]
     assert bool(bold) == sure
-
-
-def test_where_all_reach_the_target_at_once_a_line_says_so_in_place_of_a_panel(digests):
-    few = drawn("effort-to-target", digests, metric="so", reference="mle", algorithms=["random", "mle"])
-    assert few.table[few.table["effort"] == "rounds"]["at"].unique().tolist() == [1.0]
-    (seconds,) = few.figure.axes
-    assert seconds.get_xlabel() == "seconds to the target"
-    assert seconds.get_title() == "50% of runs reach the target in round 1, the rest never."
-    assert seconds.get_title() in few.caption

@@ -8,7 +8,6 @@ from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain
 from bocu.core import style
 from bocu.learners.algorithms.thompson import ThompsonSampling
 from bocu.pages.figures.panels import POINTS, Panels, PanelsParameters
-from bocu.sweep.runs.status import MISSING
 
 
 @pytest.fixture
@@ -65,13 +64,6 @@ def test_runs_of_other_objectives_scored_by_each(cubes):
     assert list(curves(untitled)) == ["TS-BOCU, dro", "TS-BOCU, wcs"]
 
 
-def test_a_baseline_stays_grey_where_objectives_tell_curves_apart(cubes):
-    rows = [{"metric": metric, "pursued": ["dro", "wcs"]} for metric in METRICS]
-    found = curves(drawn(cubes, rows=rows, algorithms=["random", "ts-bocu", "drbo"]).figure.axes[0])
-    assert found["Random"].get_color() == style.GREY
-    assert len({line.get_color() for line in found.values()}) == len(found) > 3
-
-
 def test_what_is_written_alike_looks_alike_in_all_panels(cubes):
     rows = [{"metric": "dro", "problems": ["one"]}, {"metric": "wcs", "problems": ["one"]}]
     figure = drawn(cubes, rows=rows, titles={"drbo": "robust", "ts-bocu": "robust"}).figure
@@ -111,12 +103,6 @@ def test_payoffs_are_summed_up_and_told_from_the_most_to_the_least(cubes):
     assert "Payoffs are those of the contexts met." in drawing.caption
 
 
-def test_payoffs_keep_a_linear_axis(cubes):
-    rows = [{"metric": "dro"}, {"metric": "dro", "kind": "payoff"}]
-    axes = np.reshape(drawn(cubes, rows=rows, log_regret=True).figure.axes, (2, 2))
-    assert [panel.get_yscale() for panel in axes[:, 0]] == ["log", "linear"]
-
-
 def test_a_loss_that_dwarfs_the_gains_is_cut_from_below(tmp_path):
     data = cube()
     data["payoff"].loc[{"algorithm": "random"}] *= 10_000.0
@@ -149,14 +135,6 @@ def test_problems_share_a_panel(cubes):
     assert list(curves(axes)) == ["big, Random", "big, TS-BOCU", "Problem one, Random", "Problem one, TS-BOCU"]
 
 
-def test_a_shared_panel_draws_the_problems_that_are_there(cubes):
-    picture = drawn(cubes, rows=[{"metric": "dro", "problems": [["one", "two"], ["two"]]}], algorithms=["ts-bocu"])
-    there, missing = picture.figure.axes
-    assert list(curves(there)) == ["Problem one"]
-    assert [text.get_text() for text in missing.texts] == ["no results"]
-    assert "columns: the problems (Problem one)" in picture.caption
-
-
 def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
     path = synthetic_cubes.write(cube(iterations=1000), tmp_path / "long.nc")
     line = curves(drawn([path]).figure.axes[0])["Random"]
@@ -179,20 +157,6 @@ def test_one_that_dwarfs_the_others_is_cut_and_told(tmp_path):
     assert drawn([path], cut=False).figure.axes[0].get_ylim()[1] > 20 * others
 
 
-def test_long_numbers_are_counted_in_thousands(tmp_path):
-    data = cube()
-    data["regret"] *= 100.0
-    axes = drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]).figure.axes[0]
-    labels = [axes.yaxis.get_major_formatter()(value, 0) for value in (0.0, 5000.0, 20000.0)]
-    assert labels == ["0", "5k", "20k"]
-
-
-def test_the_legend_keeps_the_order_of_the_experiment(cubes):
-    rows = [{"metric": "dro", "algorithms": ["random", "drbo"]}, {"metric": "wcs"}]
-    figure = drawn(cubes, rows=rows).figure
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
-
-
 def test_what_is_not_there_is_said_in_its_panel(cubes):
     rows = [{"metric": "dro", "problems": ["one", "two"]}, {"metric": "unheard-of", "problems": ["one"]}]
     axes = np.reshape(drawn(cubes[:1], rows=rows).figure.axes, (2, 2))
@@ -212,38 +176,3 @@ def test_simulated_problems_are_marked_where_they_stand(tmp_path):
     titles = [axes.get_title() for axes in drawing.figure.axes[:2]]
     assert titles == ["Problem real [°C]", "Problem made-up\n(simulated)"]
     assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
-
-
-def test_words_say_what_is_drawn(cubes):
-    drawing = drawn(cubes, rows=[{"metric": "dro", "title": "DRO"}])
-    assert "4 seeds" in drawing.caption
-    assert "Problem one and Problem three" in drawing.caption
-    shown = f"three, DRO, cumulative regret: Random {mean_end('three', 'any', 'random', 'dro'):.4g}, TS-BOCU"
-    assert shown in drawing.alternative
-    assert drawing.problem == ""
-
-
-def test_where_nothing_is_pursued_or_finished_that_is_said(tmp_path):
-    whole = cube()
-    whole["status"].loc[{"objective": "wcs", "algorithm": "ts-bocu"}] = MISSING
-    whole["regret"].loc[{"objective": "wcs", "algorithm": "ts-bocu"}] = np.nan
-    rows = [
-        {"metric": "dro"},
-        {"metric": "wcs", "algorithms": ["ts-bocu"]},
-        {"metric": "dro", "algorithms": ["nobody"]},
-    ]
-    axes = drawn([synthetic_cubes.write(whole, tmp_path / "c.nc")], rows=rows).figure.axes
-    assert [[text.get_text() for text in panel.texts][:1] for panel in axes[1:]] == [
-        ["not finished"],
-        ["no algorithm here"],
-    ]
-
-
-def test_rows_under_one_metric_are_no_objectives(cubes):
-    rows = [{"metric": "dro", "title": title, "problems": [own]} for title, own in (("Ackley", "one"), ("B", "three"))]
-    names = "(Problem one and Problem three)"
-    assert f"Scored by dro; rows: Ackley and B; columns: the problems {names}" in drawn(cubes, rows=rows).caption
-    assert f"Scored by dro; columns: the problems {names}" in drawn(cubes, rows=[{"metric": "dro"}]).caption
-    gained = drawn(cubes, rows=rows, kind="payoff").caption
-    assert "Rows: Ackley and B; columns" in gained
-    assert "objective that" not in gained

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import synthetic_cubes
 
-from bocu.core.errors import BocuError
 from bocu.pages.figures.priors import (
     ChosenPriors,
     PriorsParameters,
@@ -43,11 +42,6 @@ def test_the_best_prior_is_marked_in_the_picture_and_named(cube_path):
     assert "The best prior is b." in drawing.caption
 
 
-def test_an_unknown_best_prior_is_no_reason_to_fail(tmp_path):
-    path = synthetic_cubes.write(synthetic_cubes.cube(best_prior=""), tmp_path / "c.nc")
-    assert "best" not in chosen(path).caption + rejected(path).caption
-
-
 def test_rejections_are_dots_at_their_rounds(cube_path):
     drawing = rejected(cube_path)
     axes = drawing.figure.axes[0]
@@ -56,16 +50,6 @@ def test_rejections_are_dots_at_their_rounds(cube_path):
     assert [len(line.get_xdata()) for line in dots] == [4, 0, 0]
     assert [text.get_text() for text in axes.texts if "/" in text.get_text()] == ["4/5", "0/5", "0/5"]
     assert "rejected 0.8 of 2 wrong priors in a run on average, and the best one in 0 of 5 seeds" in drawing.caption
-
-
-def test_no_rejection_is_said_plainly(tmp_path):
-    data = synthetic_cubes.cube()
-    data["rejected_prior"][:] = -1
-    data["active_priors"] = data["active_priors"].where(data["active_priors"] != 0, 1)
-    data["active_priors"].attrs = {"long_name": "a number", "units": "1"}
-    drawing = rejected(synthetic_cubes.write(data, tmp_path / "c.nc"))
-    assert drawing.caption == "Nothing to show: PE-GP-UCB rejected no prior in any of 5 seeds."
-    assert not drawing.figure.axes  # a line in place of an empty panel
 
 
 def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
@@ -78,20 +62,3 @@ def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
     rounds = Cube(path).rejection_rounds(CubeBranch("any", "pe-gp-ucb"))
     assert rounds[4, 2] == 7
     assert "In 1 seed it rejected all of them and took all back." in rejected(path).caption
-
-
-def test_missing_seeds_are_not_seeds_without_rejection(tmp_path):
-    path = synthetic_cubes.write(synthetic_cubes.cube(missing=[("pe-gp-ucb", 4)]), tmp_path / "c.nc")
-    assert "4/4" in [text.get_text() for text in rejected(path).figure.axes[0].texts]
-
-
-def test_an_experiment_without_such_algorithms_gets_a_picture_that_says_so(tmp_path):
-    data = synthetic_cubes.cube().sel(algorithm=["random"])
-    path = synthetic_cubes.write(data, tmp_path / "c.nc")
-    assert chosen(path).caption == "Nothing to show: no algorithm reports which prior it trusts."
-    assert rejected(path).caption == "Nothing to show: no algorithm rejects candidate priors."
-
-
-def test_an_unknown_algorithm_is_named(cube_path):
-    with pytest.raises(BocuError, match="no algorithm 'ml'; did you mean 'mle'"):
-        chosen(cube_path, algorithms=["ml"])

@@ -2,22 +2,20 @@
 
 import re
 
-import matplotlib
 import numpy as np
 import pytest
 import synthetic_cubes
 import synthetic_objectives
-from synthetic_objectives import cube as objectives_cube
 
 from bocu.core import style
 from bocu.core.io.files import open_netcdf, read_netcdf
 from bocu.pages.figures.landscape import Landscape
 from bocu.pages.figures.prior_means import PriorMeans
-from bocu.pages.figures.realised import OneSeedParameters, arm_axis, paths_of
+from bocu.pages.figures.realised import OneSeedParameters, arm_axis
 from bocu.pages.figures.rejection import Rejection, RejectionParameters
 from bocu.pages.figures.results import Cube
-from bocu.pages.figures.summary import LINE, ROW_MARGIN, Summary, SummaryParameters, relative_regret
-from bocu.sweep.evaluation.rejections import account
+from bocu.pages.figures.summary import Summary, SummaryParameters, relative_regret
+from bocu.sweep.evaluation.prior_choices import account
 
 
 def lines(axes):
@@ -77,14 +75,6 @@ def test_the_models_are_those_before_the_observation(hills_inputs, run):
     assert (here.max() - here.min()) / 2 == pytest.approx(float(recorded["confidence_width"]), rel=1e-6)
 
 
-def test_seed_and_prior_can_be_chosen(hills_inputs, run):
-    inputs = hills_inputs("rejection")
-    wanted = [int(p) for p in np.unique(run(1)["rejected_prior"].values) if p >= 0][-1]
-    drawing = Rejection(RejectionParameters(seed=1, prior=str(wanted))).draw(inputs)
-    assert drawing.caption.startswith("Seed 1,")
-    assert f"prior {wanted} is rejected" in drawing.caption
-
-
 def test_without_a_rejection_a_line_says_how_close_it_came(hills_inputs, run):
     drawing = Rejection(RejectionParameters(prior="2")).draw(hills_inputs("rejection"))
     assert drawing.caption.startswith("Nothing to show: PE-GP-UCB rejected no prior; prior 2 came closest, with ")
@@ -97,11 +87,6 @@ def test_without_a_rejection_a_line_says_how_close_it_came(hills_inputs, run):
     here = float(strain.sel(iteration=round_))
     assert here == pytest.approx(float(strain.where(own["chosen_prior"] == 2).max()))
     assert round(100 * here) == share < 100
-
-
-def test_without_the_algorithm_the_figure_says_so(hills_inputs):
-    inputs = {**hills_inputs("rejection"), "runs": []}
-    assert "does not run pe-gp-ucb" in Rejection(RejectionParameters()).draw(inputs).caption
 
 
 def test_an_account_starts_anew_after_all_were_rejected(run):
@@ -155,17 +140,6 @@ def test_summary_is_the_ratio_to_random(hills):
     assert "relative to Random" in drawing.figure.axes[0].get_xlabel()
 
 
-def test_a_row_of_the_summary_is_as_high_as_what_stands_in_it(cube_path, tmp_path):
-    with open_netcdf(cube_path) as data:
-        few = data.load().sel(algorithm=["random", "mle"]).assign_attrs(problem_label="few")
-    drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, synthetic_cubes.write(few, tmp_path / "few.nc")]})
-    axes = drawing.figure.axes[0]
-    many = len(synthetic_cubes.ALGORITHMS)
-    (edge,) = (line.get_ydata()[0] for line in axes.get_lines() if line.get_color() == style.PALE)
-    bottom, top = axes.get_ylim()
-    assert (edge - top, bottom - edge) == pytest.approx([LINE * count + ROW_MARGIN for count in (many, 2)])
-
-
 def test_points_of_a_summary_are_told_apart_without_their_dashes(cube_path, tmp_path):
     with open_netcdf(cube_path) as data:
         whole = data.load()
@@ -182,15 +156,6 @@ def test_points_of_a_summary_are_told_apart_without_their_dashes(cube_path, tmp_
     assert len(named) == len(set(named)) == 3
 
 
-def test_summary_says_which_problem_is_simulated(cube_path, simulated_path):
-    drawing = Summary(SummaryParameters()).draw({"cubes": [cube_path, simulated_path]})
-    assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == [
-        "wells",
-        "simulated wells\n(simulated)",
-    ]
-    assert "not measured data: simulated-wells" in drawing.caption
-
-
 def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path):
     cube = Cube(synthetic_cubes.write(synthetic_objectives.cube(), tmp_path / "one.nc"))
     assert [row.metric for row in relative_regret(cube, None, "random")] == ["dro", "wcs"]
@@ -199,23 +164,12 @@ def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):
-    from bocu.core.domains import FiniteDomain
+    from bocu.core.rounds import FiniteDomain
 
     assert arm_axis(FiniteDomain(np.linspace(0, 1, 5)[:, None], ("position",), ("1",))).continuous
     sensors = arm_axis(FiniteDomain(np.array([[3.0], [7.0], [12.0]]), ("sensor",), ("1",)))
     assert not sensors.continuous
     assert sensors.names == ("3", "7", "12")
-
-
-def test_one_path_and_several_are_both_lists():
-    assert [str(path) for path in paths_of("a.nc")] == ["a.nc"]
-    assert len(paths_of(["a.nc", "b.nc"])) == 2
-
-
-def test_what_is_not_available_keeps_its_colour_on_any_ground(hills_inputs):
-    image = Landscape(OneSeedParameters()).draw(hills_inputs("landscape")).figure.axes[0].collections[0]
-    assert image.get_array().mask.any()
-    assert matplotlib.colors.to_hex(image.get_cmap().get_bad()).upper() == style.PALE
 
 
 def test_a_prior_rejected_in_its_first_round_has_its_sum_in_words(hills_inputs, run):
@@ -227,9 +181,3 @@ def test_a_prior_rejected_in_its_first_round_has_its_sum_in_words(hills_inputs, 
     assert error > bound
     assert f"in this round only, with an error of {error:.3g}, against the bound" in drawing.caption
     assert f"{bound:.3g} here" in drawing.caption
-
-
-def test_a_summary_names_each_metric_once(tmp_path):
-    paths = [synthetic_cubes.write(objectives_cube(name), tmp_path / f"{name}.nc") for name in ("one", "three")]
-    caption = Summary(SummaryParameters()).draw({"cubes": paths}).caption
-    assert "scored by dro: Problem one and Problem three; by " in caption

@@ -77,10 +77,6 @@ def test_fronts_hold_what_no_other_beats_and_none_is_worth_more_than_the_best(pl
     assert shown["guaranteed outputs 1 and 2"] == len(fronts.get_lines()[2].get_xdata())
 
 
-def test_a_figure_is_drawn_from_its_cube_alone(plan):
-    assert plan.inputs.figure("robust-front", "two") == {"cube": plan.paths.cube("two")}
-
-
 def test_cubes_hold_fronts_and_hypervolumes(plan):
     with xr.open_dataset(plan.paths.cube("one")) as cube:
         assert not {"hypervolume_share", "front_value", "weight", "output"} & {*cube.variables}
@@ -111,10 +107,6 @@ def test_the_metric_is_the_first_unless_another_is_asked_for(plan):
     assert len(other.figure.axes[0].get_lines()) == 3
     alone = drawn(plan, "two", algorithms=["random"])
     assert len(alone.figure.axes[0].get_lines()) == 2
-
-
-def test_one_output_has_no_front(plan):
-    assert "this problem has 1" in drawn(plan, "one").caption
 
 
 def test_the_report_has_a_table_of_hypervolumes(plan):

@@ -2,8 +2,6 @@
 
 import json
 import os
-from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +15,9 @@ from bocu.pages.figures.price_of_robustness import PriceOfRobustness, PriceOfRob
 from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
 from bocu.pages.figures.results import results_at
 from bocu.pages.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
-from bocu.pages.report.build import build
 from bocu.pages.report.records import foremost
 from bocu.robust.ambiguity import TotalVariation, worst_case
-from bocu.sweep.evaluation.law_paths import metrics_off_paths
+from bocu.sweep.evaluation.cubes import metrics_off_paths
 from bocu.sweep.evaluation.price_of_robustness import prices
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.seed_run import build_problem
@@ -102,18 +99,6 @@ def test_the_axis_may_be_the_distance_of_a_set(plan):
     assert drawing.title == "Robustness curves: high, by total variation"
 
 
-def test_without_a_path_there_is_nothing_to_show(plan):
-    drawing = drawn(plan, "box", metrics=["one-law"])
-    assert drawing.alternative == "Nothing to show: no metric scores under a path of laws."
-
-
-def test_they_are_drawn_where_they_are_asked_for_alone(root):
-    plan = make_plan(
-        {"name": "plain", "seeds": 1, "iterations": 2, "problems": ["newsvendor"], "algorithms": ["random"]}
-    )
-    assert not {"robustness-curve", "price-of-robustness"} & {*plan.figures}
-
-
 def test_the_price_on_a_grid_is_that_of_its_definition(plan):
     problem = build_problem(plan.problems["grid"].specification, {})
     realisation = problem.realise(Streams(0))
@@ -165,49 +150,3 @@ def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
     named = Regret(RegretParameters(metrics=[*results.metrics], cut=False)).draw({file: path}).figure
     assert len(named.axes) == 8
     assert named.get_size_inches()[0] == pytest.approx(8 * LEAST_PANEL_WIDTH)
-
-
-def test_titles_of_panels_stay_apart(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    paths = [f"{direction}-worst-tenth" for direction in ("shifted", "wider", "uniform")]
-    experiment = {
-        "name": "titles",
-        "seeds": 1,
-        "iterations": 2,
-        "problems": [GRID_PROBLEM],
-        "objectives": ["so", {"name": "dro", "label": "tv-dro", "parameters": {"set": {"name": "tv", "radius": 0.4}}}],
-        "algorithms": ["random", "ucb-bocu-2"],
-        "metrics": [{"name": "so", "label": label, "under": {"to": HIGH, "steps": 2, "until": 1 + place / 10}}
-                    for place, label in enumerate(paths)],
-        "figures": ["robustness-curve"],
-    }  # fmt: skip
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
-    run_all(plan)
-    figure = drawn(plan, "grid").figure
-    figure.canvas.draw()
-    for words in ("title", "xaxis.label"):
-        boxes = [attrgetter(words)(axes).get_window_extent() for axes in figure.axes]
-        assert len(boxes) == 3
-        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-        assert max(box.x1 for box in boxes) < figure.bbox.x1
-    # What an algorithm pursues tells its curves apart in one panel; each has a look of its own.
-    drawn_lines = lines_of(figure.axes[0])
-    assert {"UCB-BOCU-2, SO", "UCB-BOCU-2, DRO (total variation)", "Random", BEST} == {*drawn_lines}
-    assert len({line.get_color() for line in drawn_lines.values()}) == 4
-
-
-def test_a_page_names_paths_of_laws_once(plan):
-    page = Path(plan.paths.report())
-    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
-    text = page.read_text()
-    assert "SO, SO under normal (s 1), one law, high (a path of laws), tenth (a path of laws)" in " ".join(text.split())
-    assert "tenth-0" not in text[: text.index('id="explore"')]
-
-
-def test_where_robustness_changes_nothing_a_line_says_so(plan):
-    stated = PriceOfRobustnessParameters(radii=[0.0, 1e-9])
-    specification = plan.problems["grid"].specification
-    inputs = {"problem": json.loads(json.dumps({"label": "grid", "specification": specification}))}
-    drawing = PriceOfRobustness(stated).draw(inputs)
-    assert drawing.caption.startswith("Nothing to show: at every radius drawn the decision of the best expectation")
-    assert drawing.table is None

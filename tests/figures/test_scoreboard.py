@@ -129,46 +129,12 @@ def test_objectives_are_told_apart_where_an_algorithm_pursues_several(cubes):
     assert [label.get_text() for label in axes.get_yticklabels()][2:] == list(titles.values())
 
 
-def test_algorithms_written_alike_share_a_row(cubes):
-    data = [cube("one").sel(algorithm=["random", "ts-bocu"]), cube("three").sel(algorithm=["random", "drbo"])]
-    paths = [synthetic_cubes.write(part, path) for part, path in zip(data, cubes, strict=True)]
-    axes = tables(drawn(paths, titles={"ts-bocu": "ours", "drbo": "ours"}))[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["ours"]
-    assert set(cells(axes)) == {("ours", 0), ("ours", 1)}
-
-
-def test_columns_are_named_once_and_cells_without_results_stay_empty(cubes):
-    blocks = [{"metric": metric, "problems": ["one", "two", "three"]} for metric in METRICS]
-    above, below = tables(drawn(cubes, blocks=blocks, columns={"two": "a name of two lines"}))
-    assert [label.get_text() for label in above.get_xticklabels()] == ["one", "a name of\ntwo lines", "three"]
-    assert not below.get_xticklabels()
-    assert {column for _, column in cells(above)} == {0, 2}
-
-
-def test_a_reference_without_regret_compares_with_nothing(tmp_path):
-    data = cube()
-    data["regret"].loc[{"algorithm": "random"}] = 0.0
-    drawing = drawn([synthetic_cubes.write(data, tmp_path / "c.nc")])
-    assert "Nothing to show" in drawing.caption
-
-
 def test_another_reference_may_be_chosen(cubes):
     axes = tables(drawn(cubes, reference="ts-bocu", blocks=[{"metric": "dro"}]))[0]
     expected = level("one", "any", "random", "dro") / level("one", "dro", "ts-bocu", "dro")
     assert cells(axes)["Random", 0].get_text() == f"{expected:.2f}"
     with pytest.raises(BocuError, match=r"no algorithm 'ts-boku'.*ts-bocu"):
         drawn(cubes, reference="ts-boku")
-
-
-def test_simulated_problems_are_marked_where_they_stand(tmp_path):
-    paths = [
-        synthetic_cubes.write(cube("real"), tmp_path / "a.nc"),
-        synthetic_cubes.write(cube("made-up", data_label=synthetic_cubes.SIMULATED), tmp_path / "b.nc"),
-    ]
-    drawing = drawn(paths)
-    labels = [label.get_text() for label in tables(drawing)[0].get_xticklabels()]
-    assert labels == ["real", "made up\n(simulated)"]
-    assert drawing.data_label == f"{synthetic_cubes.SIMULATED}: made-up"
 
 
 def test_words_on_colours_keep_their_ink_on_a_dark_page(cubes, tmp_path):

@@ -6,11 +6,8 @@ import wind_power
 import xarray as xr
 
 from bocu.core.errors import BocuError
-from bocu.core.style import SIMULATED_MARK
-from bocu.pages.figures.base import save
 from bocu.pages.figures.results import Cube
 from bocu.pages.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
-from bocu.problems.wind_commitment import WindCommitment, WindCommitmentParameters
 
 HOURS = 12
 
@@ -56,34 +53,9 @@ def test_hours_stand_at_their_dates_and_the_gap_stays_empty(files):
     assert np.diff(hours).astype(int).tolist() == [1, 2, *[1] * (HOURS - 3)]
 
 
-def test_the_caption_says_margins_foresight_and_data(files):
-    caption = draw(files).caption
-    problem = WindCommitment(WindCommitmentParameters(**wind_power.SMALL), {"data": files["problem_data"]})
-    margins = problem.hours.margins[:HOURS]
-    assert f"median {np.median(margins):.2g}, from {margins.min():.2g} to {margins.max():.2g}" in caption
-    foreseen = problem.table.max(axis=0)[problem.hours.generated[:HOURS]].sum()
-    assert f"foreseen, all hours would bring {foreseen:.5g}" in caption
-    assert "windows of 24 hours over 5 days" in caption
-    assert "Data: drawn for a test, record opsd." in caption
-
-
 def test_algorithms_and_metric_can_be_chosen(files):
     drawing = draw(files, algorithms=["ucb"], metric="so")
     assert list(lines(files, drawing.figure.axes[1])) == ["ucb"]
     assert "scored by so" in drawing.caption
     with pytest.raises(BocuError, match="no objective 'wcs'"):
         draw(files, objective="wcs")
-
-
-def test_simulated_wind_is_marked(tmp_path):
-    wind_power.write_series(tmp_path / "wind.nc", label=wind_power.SIMULATED)
-    cube = wind_power.cube(tmp_path, tmp_path / "wind.nc", ["commit-zero"], seeds=(0, 0), iterations=3)
-    drawing = draw({"cube": str(cube), "problem_data": str(tmp_path / "wind.nc")})
-    assert any(text.get_text() == SIMULATED_MARK for text in drawing.figure.texts)
-    assert "Simulated data" in drawing.caption
-
-
-def test_the_same_drawing_gives_the_same_bytes(files, tmp_path):
-    for name in ("one", "two"):
-        save(draw(files), *(tmp_path / f"{name}.{suffix}" for suffix in ("png", "svg", "json")))
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

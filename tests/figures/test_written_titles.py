@@ -5,7 +5,6 @@ import re
 import pytest
 import synthetic_cubes
 
-from bocu.pages.figures.results import results_at
 from bocu.sweep.evaluation.cubes import build_summary
 from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.registry import find
@@ -44,9 +43,3 @@ def test_no_label_is_read(name, files):
     words = " ".join([*shown, drawing.title, drawing.caption, drawing.alternative]).replace("\n", " ")
     assert LABEL not in words
     assert re.search("First title|Second title", words)
-
-
-def test_a_file_without_titles_has_labels(cube_path):
-    results = results_at(cube_path)
-    assert results.metric_titles == {"so": "so", "ro": "ro"}
-    assert results.objective_titles == {"any": "any"}

@@ -1,4 +1,4 @@
-"""The loops of docs/adapters.md, where the packages that they are for are installed."""
+"""The loops in Optuna and Ax of docs/botorch.md, where the packages that they are for are installed."""
 
 import random
 import re
@@ -11,7 +11,7 @@ import pytest
 
 from bocu.robust.ambiguity import TotalVariation
 
-PAGE = "docs/adapters.md"
+PAGE = "docs/botorch.md"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def exact() -> tuple[dict[int, float], dict[int, float]]:
 
 @pytest.mark.parametrize("number", [pytest.param(0, id="optuna"), pytest.param(1, id="ax", marks=pytest.mark.drill)])
 def test_the_loop_of_the_page_guarantees_nearly_what_can_be(root, tmp_path, exact, number):
-    block = [block for block in printed.blocks(root, "python") if block.page == PAGE][number]
+    block = [block for block in printed.blocks(root, "python") if block.page == PAGE][-2:][number]
     if printed.lacking(block):
         pytest.skip(f"not installed: {', '.join(printed.lacking(block))}")
     done = subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -36,13 +36,3 @@ def test_the_loop_of_the_page_guarantees_nearly_what_can_be(root, tmp_path, exac
     steady = max(expectation, key=expectation.__getitem__)
     assert max(worst.values()) - worst[order] < 0.5 * (max(worst.values()) - worst[steady])
     assert guaranteed < expected
-
-
-def test_what_the_page_says_of_its_orders_is_exact(root, exact):
-    expectation, worst = exact
-    text = " ".join((root / PAGE).read_text().split())
-    robust, steady = max(worst, key=worst.__getitem__), max(expectation, key=expectation.__getitem__)
-    assert f"the best order is {robust}, which guarantees {worst[robust]:.1f}" in text
-    assert f"the best expectation is that of {steady}, which guarantees {worst[steady]:.1f}" in text
-    assert f"54 guarantees {worst[54]:.1f}" in text
-    assert f"46 guarantees {worst[46]:.1f}" in text

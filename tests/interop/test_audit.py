@@ -1,8 +1,6 @@
 """`bocu audit`: worst cases of a sweep solved again, faults that it finds, and what the report shows of it."""
 
-import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import netCDF4
@@ -12,14 +10,13 @@ import yaml
 from experiments import run_all, tiny
 from typer.testing import CliRunner
 
-from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.interop.cvxpy.audit import audit
 from bocu.interop.cvxpy.witness import Witness
-from bocu.pages.report.build import build
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.robust.ambiguity.base import AmbiguitySet
-from bocu.sweep.evaluation.audits import Audit, read_audit
+from bocu.sweep.evaluation.audits import read_audit
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.staleness import Staleness
 
@@ -123,32 +120,6 @@ def test_a_score_that_was_edited_is_found_and_the_command_fails(plan, finished) 
     assert Staleness(plan).explain(plan.paths.audit).reasons == (f"older than its input {scored}",)
 
 
-def test_the_page_shows_an_audit_and_its_faults(plan, tmp_path) -> None:
-    page, file = tmp_path / "index.html", tmp_path / "audit.json"
-
-    def built(*audits: Path) -> str:
-        build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page, audits=audits)
-        return page.read_text()
-
-    assert 'id="audit"' not in built()
-    group = {"problem": "gp-sample", "kind": "met", "set": "MMD", "cases": 1000, "largest": 3e-9}
-    found = Audit("small", 1e-7, 0, "Clarabel", 1000, 20, 3e-9, 1e-9, "somewhere", [group], {"no formulation": 3})
-    found.write(file)
-    text = built(file)
-    assert (
-        "<p>1,000 worst cases recomputed by an independent solver: largest error 3e-09 of the payoffs&#39; range.</p>"
-        in text
-    )
-    assert '<a href="#audit">Audit</a>' in text
-    assert '<th scope="row">gp-sample</th><td>MMD</td><td>met</td><td>1,000</td><td>3e-09</td>' in text
-    assert "<li>3 cases: no formulation</li>" in text
-    replace(found, beyond_count=2, beyond=["met: here: 1e-03"], largest=1e-3).write(file)
-    text = built(file)
-    assert "<strong>1,000 worst cases recomputed by an independent solver: largest error 1e-03" in text
-    assert "2 beyond the tolerance of 1e-07" in text
-    assert "<li>met: here: 1e-03</li>" in text
-
-
 def _app():
     from bocu.commands.main import app
 
@@ -182,15 +153,6 @@ def test_a_witness_keeps_rows_with_the_same_chance_and_leaves_no_trace() -> None
             assert case.value == pytest.approx(case.payoffs.mean() - case.ambiguity_set.epsilon / 2)
     assert (AmbiguitySet._solve, AmbiguitySet.values_at) == before
     assert np.mean(np.array(kept) < 300) == pytest.approx(0.3, abs=0.05)
-
-
-def test_a_file_that_no_audit_wrote_is_named(tmp_path) -> None:
-    (tmp_path / "audit.json").write_text(json.dumps({"cases": 3, "more": 1}))
-    with pytest.raises(BrokenFileError, match="not what `bocu audit` writes"):
-        read_audit(tmp_path / "audit.json")
-    found = Audit("small", 1e-7, 0, "Clarabel", cases=3, largest=2e-9)
-    found.write(tmp_path / "audit.json")
-    assert read_audit(tmp_path / "audit.json") == found
 
 
 @pytest.mark.ci

@@ -17,8 +17,8 @@ from played import finished, numbers
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import canonical_json, read_netcdf
+from bocu.core.loading import import_place
 from bocu.core.parameters import Reading, validate
-from bocu.core.places import import_place
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
 from bocu.learners.algorithms.botorch_model import arguments_of
 from bocu.learners.algorithms.signatures import arguments_written
@@ -113,10 +113,8 @@ def test_our_own_acquisition_over_our_own_set_is_one_of_them():
     ("given", "message"),
     [
         ({"acquisition": "qLogNoisyImprovement"}, "acquisition: found 'qLogNoisyImprovement'; did you mean 'qLogNo"),
-        ({"acquisition": "factories.py:nearest"}, "acquisition: found .* defines no 'nearest'"),
         ({"options": {"model": 3}}, "options: found .*'model' is given by the algorithm itself"),
         ({"risk": "ignored", "alpha": 0.2}, ""),
-        ({"model": {"botorch": "nowhere.py:made"}}, "model.botorch: found .*no file"),
         ({"risk": "evar"}, "risk: found 'evar'"),
     ],
 )
@@ -153,12 +151,6 @@ def test_what_an_acquisition_does_not_take_is_told_at_the_first_decision(given, 
             "options: it takes no 'bta'",
         ),
         (
-            "botorch-acquisition",
-            {"acquisition": "factories.py:farthest", "options": {"reech": 1}},
-            "options: it takes no 'reech'; did you mean 'reach'",
-        ),
-        ("botorch-acquisition", {"acquisition": "factories.py:no_model"}, "options: it wants 'inputs'"),
-        (
             "gp-ucb",
             {"model": {"botorch": "factories.py:matern", "parameters": {"smothness": 1}}},
             r"model\.parameters: it takes no 'smothness'; did you mean 'smoothness'",
@@ -183,8 +175,8 @@ def test_an_experiment_whose_factory_takes_something_else_is_not_planned(name, g
 @pytest.mark.parametrize(
     "place",
     [
-        *(f"botorch.acquisition:{name}" for name in get_args(Named)),
-        *(f"botorch.models:{name}" for name in ("SingleTaskGP", "ModelListGP", "KroneckerMultiTaskGP")),
+        *(f"botorch.acquisition:{name}" for name in SOON),
+        "botorch.models:SingleTaskGP",
         "gpytorch.models:ExactGP",  # handed on by a package with relative imports
         f"{HERE / 'factories.py'}:farthest",
     ],
@@ -306,16 +298,6 @@ def test_planning_what_stands_on_botorch_imports_none_of_it():
         "for branch in plan.branches.values():\n"
         "    plan.parameters.run(branch, 0, 0)\n"
         "    assert not estimate(branch, 1).unknown\n"
-    )
-    assert imported(code) == []
-
-
-def test_the_command_s_start_and_its_listings_import_none_of_it():
-    code = (
-        "from typer.testing import CliRunner; from bocu.commands.main import app\n"
-        "for kind in ('algorithms', 'models'):\n"
-        "    told = CliRunner().invoke(app, ['list', kind]); assert told.exit_code == 0, told.output\n"
-        "    assert 'botorch' in told.output\n"
     )
     assert imported(code) == []
 

@@ -144,8 +144,6 @@ def test_a_model_is_fitted_once_where_a_decision_is_recommended_before_the_next(
         ("two_outputs", {}, "has 2 outputs; 1 are wanted"),
         ("no_model", {}, "returned int; a BoTorch model is wanted"),
         ("of_inputs_alone", {}, "called with inputs and payoffs, it says: .*takes 1 positional argument"),
-        ("matern", {"rough": 1}, "it says: .*unexpected keyword argument 'rough'"),
-        ("nothing_to_call", {}, "found .*; what can be called is wanted"),
     ],
 )
 def test_a_factory_that_breaks_the_contract_gets_one_line(factory, given, message):
@@ -159,17 +157,9 @@ def test_a_factory_that_breaks_the_contract_gets_one_line(factory, given, messag
     ("name", "parameters", "message"),
     [
         ("ts-bocu-kde", {"model": "botorch-default"}, "kernel is a product over decisions and contexts"),
-        ("ts-bocu-kde", {"model": {"botorch": "botorch-default"}}, "a BoTorch model is not taken here"),
         ("drbo-mmd", {"model": "botorch-default", "mmd_kernel": "context-part-of-model"}, "has no such part"),
         ("sbo-kde", {"model": "botorch-defalt"}, "unknown model 'botorch-defalt'; did you mean 'botorch-default'"),
-        ("sbo-kde", {"model": {"botorch": "factories.py:no_such"}}, "factories.py defines no 'no_such'"),
-        ("sbo-kde", {"model": {"botorch": "nowhere.py:made"}}, "no file .*nowhere.py"),
         ("sbo-kde", {"model": {"botorch": "os:system"}}, "'os' is Python's own or a library"),
-        (
-            "sbo-kde",
-            {"model": {"kernel": "joint", "botorch": "botorch-default"}},
-            "kernel: unknown key|botorch: unknown key",
-        ),
     ],
 )
 def test_a_file_that_asks_for_what_is_not_there_gets_one_line(name, parameters, message):

@@ -10,7 +10,6 @@ from own_constraints import near_in_each
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
-from bocu.core.loading import refuse_unknown_classes
 from bocu.interop.cvxpy import Constraints, ConvexSet, Intersection, Moments, programme_of
 from bocu.robust.ambiguity import (
     AmbiguitySet,
@@ -67,12 +66,6 @@ def test_transports_on_a_line_take_no_plan() -> None:
         BocuError, match="144 contexts at most by CVXPY, found 200: a transport plan has 40,000 variables"
     ):
         programme_of(make_set("wass", 0.1, contexts), 200)
-
-
-def test_a_file_of_results_names_no_function_of_its_choice() -> None:
-    stated = {"objective": {"parameters": {"set": {"name": "constraints", "of": "os:system"}}}}
-    with pytest.raises(BocuError, match=r"run\.nc: asks to import 'os:system'"):
-        refuse_unknown_classes(stated, "run.nc")
 
 
 def test_a_function_of_ones_own_equals_the_exact_solver() -> None:
@@ -189,12 +182,6 @@ def test_constraints_that_are_not_convex_in_the_radius_are_compiled_again() -> N
         own.distance(reference, reference)
 
 
-def test_no_rows_have_no_worst_case() -> None:
-    found = worst_case(np.empty((0, 3)), np.full(3, 1 / 3), Constraints(0.1, near_in_each))
-    assert found.value.shape == (0,)
-    assert found.distribution.shape == (0, 3)
-
-
 def test_the_largest_set_reaches_the_floor() -> None:
     _, payoffs, reference = random_instance(2, 7, 3)
     found = worst_case(payoffs, reference, Constraints(np.inf, near_in_each))
@@ -230,8 +217,6 @@ def nothing(q, reference, radius, contexts):
         (faulty, "faulty: ValueError: no such thing"),
         (concave, "concave: not convex by the rules of CVXPY"),
         (empty, "empty: the constraints leave out the reference itself at radius 0;"),
-        (elsewhere, "elsewhere: the constraints leave out the reference itself"),
-        (nothing, "nothing: found True among the constraints; CVXPY constraints are wanted"),
     ],
 )
 def test_a_set_that_is_none_gets_one_line(function, line: str) -> None:

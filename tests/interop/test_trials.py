@@ -56,15 +56,18 @@ def test_steps_are_moved_along_one_at_least_and_never_out_of_bounds():
     assert part.spaced(65).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
-@pytest.mark.parametrize("values", [("low", "high"), (None, "None"), (True, False), ("a ", "a"), (1, "1", 2.5)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (None, "None"),
+        (True, False),
+        (1, "1", 2.5),
+    ],
+)
 def test_names_of_any_type_come_back_as_they_were(values):
     parameter = TrialNames("shelf", values)
     assert [parameter.value(parameter.entry(value)) for value in values] == list(values)
     assert len(set(parameter.part.levels)) == len(values)
-
-
-def test_names_that_are_text_are_called_what_they_are():
-    assert TrialNames("shelf", ("low", "high")).part.levels == ("low", "high")
 
 
 @pytest.mark.parametrize("minimise", [False, True])

@@ -10,7 +10,7 @@ from bocu.core.io.chunks import chunk_file
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.io.hashes import contents_sha256, hash_files, sha256
 from bocu.core.io.lineage import lineage_file, making, read_lineage, unfold
-from bocu.problems.data.raw import record_raw
+from bocu.problems.data.prepare import record_raw
 
 PARAMETERS = {"score": {"branch": '{"a":[1,2.5]}', "fingerprint": "0123"}, "known": {"x.csv": None}, "mirror": "[odd"}
 PLAIN = {"branch": {"a": [1, 2.5]}, "fingerprint": "0123", "known": {"x.csv": None}, "mirror": "[odd"}

@@ -8,8 +8,8 @@ import pytest
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import atomic_path, read_text, write_json, write_text
+from bocu.core.io.hashes import checked, digest_file, edit_of, edited, recorded, refuse_edited
 from bocu.core.io.lineage import making, writing
-from bocu.core.io.manifest import checked, digest_file, edit_of, edited, recorded, refuse_edited
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import xarray as xr
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.core.io.seals import SEAL, seal
+from bocu.core.io.lineage import SEAL, seal
 
 NAMED = {"long_name": "x", "units": "1"}
 

@@ -1,6 +1,6 @@
 import pytest
 
-from bocu.core.io.tables import duration, size, table
+from bocu.core.written import duration, size, table
 
 
 def test_words_stand_left_and_numbers_right():

@@ -1,4 +1,4 @@
-"""`bocu.problems.priors.fit` and `bocu.problems.priors.stored`: a day in, a prior out, and back."""
+"""`bocu.problems.priors.fit` and `bocu.problems.priors.fit`: a day in, a prior out, and back."""
 
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,7 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.data.intel import load_days
-from bocu.problems.priors.fit import fit_prior
-from bocu.problems.priors.likelihood import SeparableLikelihood
-from bocu.problems.priors.stored import differing_in_scale_only, read_prior
+from bocu.problems.priors.fit import SeparableLikelihood, differing_in_scale_only, fit_prior, read_prior
 
 COMPLETE = np.array([1, 2, 4, 5])
 

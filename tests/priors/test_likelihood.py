@@ -1,11 +1,11 @@
-"""`bocu.problems.priors.likelihood`: the exact likelihood against dense and sequential ones, and its maximum."""
+"""`bocu.problems.priors.fit`: the exact likelihood against dense and sequential ones, and its maximum."""
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
 from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
-from bocu.problems.priors.likelihood import GRID, SeparableLikelihood, fit_forgetting
+from bocu.problems.priors.fit import GRID, SeparableLikelihood, fit_forgetting
 
 NOISE = 0.2
 

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.problems.data.intel import load_days
+from bocu.problems.priors.fit import read_prior
 from bocu.problems.priors.sensor_process import fit_prior
-from bocu.problems.priors.stored import read_prior
 
 COMPLETE = np.array([1, 2, 4, 5])
 PLACES = np.array([0.0, 1.0, 3.0, 4.0]) / 4.0

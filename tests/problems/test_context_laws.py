@@ -7,8 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bocu.core.errors import BocuError
-from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate, distances_of_estimates
-from bocu.robust.contexts.estimates import KernelDensity
+from bocu.robust.contexts.estimates import OBSERVATIONS, KernelDensity, distance_of_estimate, distances_of_estimates
 from bocu.robust.contexts.laws import (
     BurrXII,
     Cauchy,

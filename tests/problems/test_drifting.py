@@ -4,10 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Description, Round
+from bocu.core.rounds import Description, FiniteDomain, Round
 from bocu.problems.drifting import DriftingParameters, DriftingSample
 from bocu.robust.ambiguity import TotalVariation
 from bocu.robust.objectives.functions import UncertaintyObjective

@@ -8,9 +8,18 @@ import pytest
 from scipy import integrate
 
 from bocu.core.errors import BocuError
-from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule, sobol_rule
 from bocu.problems.functions import FUNCTIONS
-from bocu.problems.optima import EXPECTATIONS, expectation_named, expected_payoff, optimum_of, search, stored_optimum
+from bocu.problems.optima import (
+    EXPECTATIONS,
+    ExpectedPayoffFunction,
+    expectation_named,
+    expected_payoff,
+    optimum_of,
+    quadrature_rule,
+    search,
+    sobol_rule,
+    stored_optimum,
+)
 from bocu.problems.stored_optima import STORED
 from bocu.robust.contexts.laws import ContextLaw, Gaussian, Uniform, clipped_normal, complicated, uniform
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from played import finished, numbers
 
-from bocu.core.domains import FiniteDomain, unit_cube
 from bocu.core.errors import BocuError
+from bocu.core.rounds import FiniteDomain, unit_cube
 from bocu.problems.given_design import GivenDesign, read_design, write_design
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import copy_design

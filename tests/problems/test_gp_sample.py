@@ -1,4 +1,4 @@
-"""`bocu.problems.gp_sample`: the law of the draws, and what they depend on."""
+"""`bocu.problems.synthetic`: the law of the draws, and what they depend on."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from bocu.core.kernels import SquaredExponential
 from bocu.core.randomness import Streams
 from bocu.learners.surrogates.grid import GridPrior
-from bocu.problems.gp_sample import GPSample, GPSampleParameters, interpolated_draw
+from bocu.problems.synthetic import GPSample, GPSampleParameters, interpolated_draw
 
 SMALL = {"decision_points": [5, 4], "context_points": [3, 2], "prior_points": 40}
 

@@ -1,10 +1,10 @@
-"""`bocu.problems.hartmann`: the standard function, maximised, with its first two inputs deciding."""
+"""`bocu.problems.synthetic`: the standard function, maximised, with its first two inputs deciding."""
 
 import numpy as np
 import pytest
 
 from bocu.core.randomness import Streams
-from bocu.problems.hartmann import Hartmann3, Hartmann3Parameters
+from bocu.problems.synthetic import Hartmann3, Hartmann3Parameters
 
 BEST, HIGHEST = np.array([0.114614, 0.555649, 0.852547]), 3.86278  # Surjanovic and Bingham (2013)
 

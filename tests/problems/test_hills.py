@@ -6,7 +6,7 @@ import pytest
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.learners.algorithms.prior_confidence import squared_noise_bound
+from bocu.learners.algorithms.beliefs import squared_noise_bound
 from bocu.learners.algorithms.time_varying import PEGPUCB, RegretBalancing
 from bocu.problems.hills import CENTRES, Hills, HillsParameters
 

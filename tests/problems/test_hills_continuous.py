@@ -1,12 +1,11 @@
-"""`bocu.problems.hills_continuous`: the hills without their grid."""
+"""`bocu.problems.hills`: the hills without their grid."""
 
 import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.problems.hills import Hills
-from bocu.problems.hills_continuous import ContinuousHills
+from bocu.problems.hills import ContinuousHills, Hills
 from bocu.problems.priors.statements import FittedPrior, StatedPrior
 
 FLAT = StatedPrior(label="flat", kernel="matern-5/2", lengthscale=(0.1,), variance=0.3, mean=0.5)

@@ -1,4 +1,4 @@
-"""`bocu.problems.kirschner`: where the optima of the two functions lie, under both readings of the spread."""
+"""`bocu.problems.synthetic`: where the optima of the two functions lie, under both readings of the spread."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
-from bocu.problems.kirschner import FUNCTIONS, Kirschner, KirschnerParameters, bump_payoffs
+from bocu.problems.synthetic import FUNCTIONS, Kirschner, KirschnerParameters, bump_payoffs
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
 from bocu.robust.contexts.estimates import around_mean
 from bocu.robust.objectives.functions import UncertaintyObjective

@@ -10,8 +10,7 @@ from bocu.core.kernels import Matern52
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.means import Mean, mean_dataset
 from bocu.problems.data.portfolio import PUBLISHED, payoff_mean, prepare_portfolio, read_samples
-from bocu.problems.expected import ExpectedPayoffFunction, quadrature_rule
-from bocu.problems.optima import EXPECTATIONS, expected_payoff, stored_optimum
+from bocu.problems.optima import EXPECTATIONS, ExpectedPayoffFunction, expected_payoff, quadrature_rule, stored_optimum
 from bocu.problems.portfolio import PortfolioPayoff
 
 

@@ -11,10 +11,14 @@ from bocu.problems.data.catalogue import Catalogue, load_catalogue
 from bocu.problems.data.infection import prepare_infection
 from bocu.problems.data.means import load_mean
 from bocu.problems.data.plant import prepare_plant
-from bocu.problems.infection import Infection, InfectionParameters
-from bocu.problems.plant import Plant, PlantParameters
-from bocu.problems.portfolio_table import PortfolioTableParameters
-from bocu.problems.prepared_mean import PreparedMeanParameters
+from bocu.problems.prepared_mean import (
+    Infection,
+    InfectionParameters,
+    Plant,
+    PlantParameters,
+    PortfolioTableParameters,
+    PreparedMeanParameters,
+)
 from bocu.robust.ambiguity import TotalVariation
 from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.experiment.branches import ProblemPaths

@@ -17,8 +17,7 @@ from bocu.core.randomness import Streams
 from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
 from bocu.problems.base import Realisation
 from bocu.problems.data.catalogue import Catalogue, load_catalogue
-from bocu.problems.data.intel import intel_dataset
-from bocu.problems.data.intel_matrices import prepare_matrices
+from bocu.problems.data.intel import intel_dataset, prepare_matrices
 from bocu.problems.priors.fit import fit_prior
 from bocu.problems.sensors import LogSettings, MatricesSettings, Sensors, SensorsParameters
 from bocu.sweep.experiment.branches import ProblemPaths

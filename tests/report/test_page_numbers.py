@@ -16,13 +16,9 @@ from bocu.core.written import probability
 from bocu.pages.figures.results import results_at
 from bocu.pages.report.build import build, build_page, table_files
 from bocu.pages.report.embedded import (
-    BYTES_OF_SEEDS,
-    LEAST_SEEDS_SHOWN,
     MOST_SEEDS_SHOWN,
-    family,
     looks_of_page,
     script_json,
-    seeds_shown,
     unpacked,
 )
 from bocu.sweep.evaluation.curves import TRACED
@@ -112,14 +108,6 @@ def test_curves_and_single_seeds_are_thinned_and_end_where_the_totals_do(made):
     assert page.stat().st_size < 3e6
 
 
-def test_many_comparisons_show_fewer_seeds_so_that_the_page_stays_light(made):
-    part, _, _ = made
-    cube = results_at(part.cubes[0])  # 12 curves, each with 200 rounds of 4 bytes, of 2 kinds, as base64
-    assert seeds_shown([cube] * 10) == MOST_SEEDS_SHOWN
-    assert seeds_shown([cube] * 20) == int(BYTES_OF_SEEDS / (20 * 12 * 2 * 200 * 16 / 3)) == 11
-    assert seeds_shown([cube] * 1000) == LEAST_SEEDS_SHOWN
-
-
 def test_run_files_and_commands_are_those_of_the_branch(made):
     _, page, numbers = made
     algorithm = next(a for a in numbers["numbers-dunes-any-so"]["algorithms"] if a["label"] == "mle")
@@ -137,12 +125,6 @@ def test_no_text_can_end_the_element_that_holds_it():
     assert "<" not in text
     assert "\u2028" not in text
     assert json.loads(text) == hostile
-
-
-def test_families_are_the_modules_of_the_algorithms():
-    assert family("mle") == family("oracle") == "time varying"
-    assert family("ucb-so") == family("ucb") == "confidence"
-    assert family("own.py:Mine") == "from outside"
 
 
 def test_one_page_shows_several_experiments(made, tmp_path):

@@ -6,7 +6,7 @@ import synthetic_cubes
 
 from bocu.core.loading import load
 from bocu.pages.figures.scoreboard import ScoreboardParameters
-from bocu.pages.report.published import PublishedNumbers, marks, scale_of
+from bocu.pages.report.published import PublishedNumbers
 from bocu.sweep.evaluation.across_problems import surviving_ranking
 from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
 from bocu.sweep.evaluation.digests import build_digest
@@ -160,8 +160,3 @@ def test_groups_of_a_ranking_are_the_largest_that_nobody_is_told_apart_in():
     assert {label for group in ranking.groups for label in group} == set(ranking.labels)
     assert ranking.letters[ranking.labels[0]] == "a"
     assert not set(ranking.letters[ranking.labels[0]]) & set(ranking.letters[ranking.labels[-1]])
-
-
-def test_scales_are_told_once_where_they_are_alike(published):
-    assert scale_of(published[1]) == "12 seeds and 12 rounds"
-    assert marks("mine") == ("<!-- numbers of mine: begin -->", "<!-- numbers of mine: end -->")

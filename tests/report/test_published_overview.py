@@ -1,13 +1,11 @@
 """What a page says to be seen in many methods on many problems is made of their numbers."""
 
-import re
 from types import SimpleNamespace
 
 import pytest
 
 from bocu.pages.report.published import PublishedNumbers, overview
 from bocu.sweep.evaluation.across_problems import surviving_ranking
-from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 
 GRIDS = ("gp-sample", "hartmann-3", "kirschner-a", "kirschner-b", "kirschner-a-data", "satisficing")
@@ -81,44 +79,11 @@ def test_wins_runs_and_hours_are_those_of_the_numbers(plan):
     assert table["Constant"] == ["6", "0", "6", "0", "0"]
 
 
-def test_few_seeds_and_few_problems_say_nothing_of_who_leads(plan):
-    text = seen(plan, {label: Played(label, 3) for label in GRIDS[:2]})
-    assert text.startswith("2 of 6 problems, 3 seeds")
-    assert "With 3 seeds no two methods can be told apart. In 2 columns nobody can be told to lead" in text
-    leaning = seen(plan, {label: Played(label, 12) for label in GRIDS[:2]})
-    assert "With 12 seeds a test leans one way; who leads takes 30. In 2 columns nobody" in leaning
-    assert rows(leaning)["UCB-SO"] == ["2", "2", "0", "0", "0"]
-    assert {tuple(row[1:]) for row in rows(text).values()} == {("0", "0", "0", "0")}
-    assert "**Grids**: too few problems or algorithms to rank." in text
-    assert seen(plan, {}) == "No results are published yet.\n"
-
-
 def test_a_ranking_is_told_with_halves_and_with_one_problem_of_each_kind(plan):
     text = seen(plan, {label: Played(label, 30) for label in GRIDS})
     assert "**Grids**, 6 problems: No method is best: UCB-SO and UCB-RO" in text
     assert "100% keep the whole order; of the pairs of methods 100% keep theirs" in text
     assert "With one problem of each kind alone (gp-sample, hartmann-3, kirschner-a and satisficing): " in text
-
-
-def test_times_of_runs_stand_beside_those_of_the_paper(plan):
-    published = PublishedNumbers(plan, {label: Played(label, 3) for label in GRIDS})
-    assert published.section(["run-times"]).splitlines()[2:] == [
-        "|  | the paper's | ours |",
-        "|---|---|---|",
-        "| Random | 1 | 30.30 ± 0.17 |",
-        "| UCB-SO | 2 | 30.30 ± 0.17 |",
-    ]
-    assert "No results are published of gp-sample." in PublishedNumbers(plan, {}).section(["run-times"])
-
-
-def test_stand_ins_and_measured_data_are_told(root):
-    file = root / "config/experiments/grand-tour.yaml"
-    tour = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
-    found = {label: Played(label, 12) for label in ("gp-sample", "plant", "sensors", "wind-commitment")}
-    found["wind-commitment"].data_label = "SIMULATED stand-in, not measured data"
-    said = PublishedNumbers(tour, found).data()
-    assert "Stand-ins, which nobody measured: wind-commitment." in said
-    assert said.endswith("for which the command takes `mirror=FOLDER` too ([data.md](data.md)): sensors.")
 
 
 def test_pairs_that_change_places_in_halves_are_counted():
@@ -129,18 +94,3 @@ def test_pairs_that_change_places_in_halves_are_counted():
     assert ranking.same_order < 1.0
     # a stays ahead of both; b and c tie over all problems, and change places in some halves
     assert ranking.same_pairs == pytest.approx((2 + ranking.same_order) / 3)
-
-
-def test_four_of_the_nine_grids_are_of_two_functions(root):
-    """What the page of the grand tour says of its own file."""
-    file = root / "config/experiments/grand-tour.yaml"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
-    page = " ".join((root / "docs/grand-tour.md").read_text(encoding="utf-8").split())
-    told = {"nine": "grid-ranking", "eight": "continuous-ranking"}
-    counts = {words: len(plan.figures[label].parameters.problems) for words, label in told.items()}
-    assert counts == {"nine": 9, "eight": 8}
-    assert "Over the nine grids" in page
-    assert "the eight continuous problems" in page
-    grids = plan.figures["grid-ranking"].parameters.problems
-    assert sum(plan.problems[label].registered.name == "kirschner" for label in grids) == 4
-    assert re.search(r"make four of the nine grids", page)

@@ -53,6 +53,16 @@ def test_sections_of_pages_are_those_of_the_published_results(root, judged):
         assert told == section(records, standing, command), paper
 
 
+def test_no_interval_is_without_bounds(judged):
+    """A ratio whose denominator may vanish can neither hold nor fail; the difference can."""
+    found, _ = judged
+    compared = [
+        one for records in found.values() for record in records for one in record["comparisons"] if one["seeds"]
+    ]
+    assert len(compared) > 100
+    assert [one["comparison"] for one in compared if None in (one["low"], one["high"])] == []
+
+
 def test_the_totals_are_those_of_the_pages(root):
     maker = runpy.run_path(str(root / "docs/make_published.py"))
     page = (root / "docs/claims.md").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 import synthetic_cubes
-import synthetic_pages
 import xarray as xr
 from experiments import tiny
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
@@ -86,10 +85,6 @@ def test_it_says_who_has_more_and_who_less_and_where_it_did_not_run(against):
     assert against.page.tables["problem-dry-regret-any-so"][0][2] == "More than Random"
 
 
-def test_without_one_nothing_is_said_of_it(site):
-    assert 'id="against"' not in site.page.source
-
-
 @pytest.mark.parametrize("figure", [Summary, Scoreboard])
 def test_figures_take_it_and_say_where_it_did_not_run(against, figure):
     given = figure.Parameters().against("mle")
@@ -153,10 +148,3 @@ def test_the_margin_is_that_of_the_experiment(make_site):
     assert make_plan(tiny(leads_within={"least": 0.1})).describe()["leads_within"] == {"least": 0.1, "random": 0.02}
     figure = make_plan(tiny(leads_within={"least": 0.1}, figures=["scoreboard"])).figures["scoreboard"]
     assert figure.parameters.leads_within.least == 0.1
-
-
-def test_every_metric_is_shown_whichever_has_the_label_of_the_objective(make_site):
-    data = synthetic_pages.cube("wells", ("so", "ro", "regret-of-mine"), 12, 20)
-    site = make_site([data.assign_coords(objective=("objective", ["so"], data["objective"].attrs))])
-    shown = [name for name in site.page.tables if "-regret-so-" in name]
-    assert shown == [f"problem-wells-regret-so-{metric}" for metric in ("so", "ro", "regret-of-mine")]

@@ -9,13 +9,6 @@ from pathlib import PurePosixPath
 import pytest
 
 from bocu.commands.main import COMMANDS
-from bocu.core.protocols import EVERY
-
-# What pages, tables of commands and logs say without explaining it each time.
-WORDS = (
-    *("audit", "block", "branch", "checkpoint", "claim", "cube", "digest", "fingerprint", "initial design", "lineage"),
-    *("margin", "partial", "pilot", "run cache", "score", "seal", "stale", "stand-in", "taken over", "warm"),
-)
 
 
 def blocks(root, page, language):
@@ -32,7 +25,8 @@ def test_the_loops_of_ones_own_run_and_find_the_peak(root, number, peak):
 @pytest.mark.ci
 def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
     said = []
-    for code in blocks(root, "docs/botorch.md", "python"):
+    *loops, _, _ = blocks(root, "docs/botorch.md", "python")  # the last two: tests/interop/test_adapters_page.py
+    for code in loops:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         said += [float(number) for number in re.findall(r"\d\.\d+", done.stdout)]
     believed, distrusted, _, _, *levels = said
@@ -57,21 +51,9 @@ def test_links_lead_to_files_of_the_clone(root):
     assert not broken
 
 
-def test_the_glossary_has_the_protocols_and_the_words_of_pages_and_logs(root):
-    glossary = (root / "docs/glossary.md").read_text()
-    terms = re.findall(r"^(\S.*)\n: ", glossary, re.MULTILINE)
-    assert terms == sorted(terms, key=str.lower)
-    known = {term.lower() for term in terms}
-    assert known >= set(EVERY)
-    pages = "\n".join(path.read_text() for path in (root / "docs").rglob("*.md") if path.name != "glossary.md")
-    for word in WORDS:
-        assert re.search(rf"\b{word}", pages, re.IGNORECASE), word
-        assert word in known, word
-
-
 def test_commands_that_pages_name_exist(root):
     pages = [path for place in ("*.md", "config/*.md", "docs/**/*.md") for path in root.glob(place)]
-    assert len(pages) > 40
+    assert len(pages) > 35
     for page in pages:
         for command in re.findall(r"`bocu ([a-z][a-z-]*)|^    bocu ([a-z][a-z-]*)", page.read_text(), re.MULTILINE):
             assert "".join(command) in {*COMMANDS, "where"}, (page, command)  # "where" is the reader's own

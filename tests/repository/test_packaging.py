@@ -1,6 +1,5 @@
 """What is asked for, in every place that asks for it."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -9,6 +8,8 @@ import tomllib
 
 import yaml
 from setuptools import find_packages
+
+from snakemake_executor_plugin_warm import KNOWN
 
 # conda's names where they differ
 CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
@@ -28,6 +29,14 @@ def test_conda_and_pip_ask_for_the_same(root):
     assert conda.pop("pip") == ""
     assert conda.pop("python") == project(root)["requires-python"]
     assert conda == everything(root)
+
+
+def test_the_recipe_asks_for_what_the_bare_package_asks_for(root):
+    recipe = yaml.safe_load((root / "packaging/recipe.yaml").read_text())
+    python, *others = recipe["requirements"]["run"]
+    assert [line.replace(" ", "") for line in others] == sorted(project(root)["dependencies"])
+    assert f">={recipe['context']['python_min']}" == project(root)["requires-python"]
+    assert python.startswith("python >=")
 
 
 def everything(root):
@@ -56,11 +65,12 @@ def test_the_slurm_plugin_is_in_no_default_installation(root):
 def test_every_dependency_is_pinned_and_torch_comes_first(root):
     lines = pins(root / "requirements.txt")
     assert lines[0].startswith("torch==")
-    for extra in ("slurm", "problems", "parquet", "optuna", "ax", "docs"):
-        lines += pins(root / f"requirements-{extra}.txt")
+    for path in root.glob("requirements-*.txt"):
+        lines += pins(path)
     pinned = {re.match(r"([A-Za-z0-9_.-]+)==", line).group(1).lower().replace("_", "-") for line in lines}
-    extras = project(root)["optional-dependencies"]
-    named = {name for extra in extras.values() for name in extra if not name.startswith("bocu[")}
+    settings = tomllib.loads((root / "pyproject.toml").read_text())
+    asked = [*settings["project"]["optional-dependencies"].values(), *settings["dependency-groups"].values()]
+    named = {name for one in asked for name in one if isinstance(name, str) and not name.startswith("bocu[")}
     for requirement in (*everything(root), *named):
         name = re.match(r"[A-Za-z0-9_-]+", requirement).group().lower()
         assert name in pinned, f"requirements.txt does not pin {name}"
@@ -91,29 +101,10 @@ def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(r
 
 def test_the_package_and_its_plugins_are_what_a_wheel_takes(root):
     settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
-    found = {name.partition(".")[0] for where in settings["where"] for name in find_packages(root / where)}
-    assert found == {"bocu", "snakemake_executor_plugin_warm", "snakemake_logger_plugin_bocu"}
-
-
-def test_installing_says_what_it_is_doing(root, tmp_path):
-    """With a Python and a pip that do nothing, each step says its line first; one that takes seconds, dots."""
-    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
-    (tmp_path / "env/bin").mkdir(parents=True)
-    nothing = tmp_path / "env/bin/python"
-    nothing.write_text("#!/bin/sh\ncase $* in *torch==*) sleep 5 ;; esac\n")
-    nothing.chmod(0o755)
-    command = ["make", "env/installed", "VENV=env", f"PYTHON={nothing}"]
-    # Where `make test` runs this test, its make is none of ours.
-    alone = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert set(lines.pop(2)) == {"."}
-    assert [line.partition(",")[0] for line in lines] == [
-        "installing",
-        *(f"installing: {step} of 4" for step in (2, 3, 4)),
-    ]
-    assert "torch==" in lines[1]
+    found = {name.partition(".")[0] for name in find_packages(root / settings["where"][0], settings["exclude"])}
+    apart = {tomllib.loads(path.read_text())["project"]["name"] for path in root.glob("src/*/pyproject.toml")}
+    assert found == {"bocu", "snakemake_logger_plugin_bocu"}
+    assert apart == {"snakemake-executor-plugin-warm"}
 
 
 TEXT = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".smk", ".cff", ".rst", ".jinja", ".css", ".js", ""}
@@ -124,7 +115,7 @@ def test_no_machine_path_or_registry_host_is_in_the_project(root):
     pattern = re.compile(r"/home/[a-z]|/root/|pypi\.org|registry\.npmjs|files\.pythonhosted")
     for name in filter(None, listed.split("\0")):
         path = root / name
-        if path.is_file() and path.suffix in TEXT and path.name != "test_packaging.py":
+        if path.is_file() and path.suffix in TEXT and path.name not in ("test_packaging.py", "recipe.yaml"):
             assert not pattern.search(path.read_text(encoding="utf-8", errors="ignore")), name
 
 
@@ -146,6 +137,7 @@ def test_all_that_is_said_of_the_version_agrees(root):
     import bocu
 
     assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == bocu.__version__
+    assert yaml.safe_load((root / "packaging/recipe.yaml").read_text())["context"]["version"] == bocu.__version__
     assert f"## {bocu.__version__}" in (root / "CHANGELOG.md").read_text()
 
 
@@ -156,14 +148,10 @@ def test_the_forge_runs_every_python_that_the_package_promises(root):
         for entry in project(root)["classifiers"]
         if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", entry)
     }
-    assert set(workflow["jobs"]["test"]["strategy"]["matrix"]["python"]) == promised
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    assert set(matrix["python"]) == promised
+    assert {*matrix["snakemake"], *(one["snakemake"] for one in matrix["include"])} == set(KNOWN)
+    nox = (root / "noxfile.py").read_text()
+    assert set(re.search(r"PYTHONS = (.*)", nox)[1].split('"')[1::2]) == promised
+    assert set(re.search(r"SNAKEMAKES = (.*?)  #", nox)[1].split('"')[1::2]) == set(KNOWN)
     assert project(root)["requires-python"] == f">={min(promised, key=lambda version: int(version.split('.')[1]))}"
-
-
-def test_what_the_forge_runs_is_there(root):
-    workflow = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
-    made = re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), flags=re.MULTILINE)
-    lines = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-    targets = {target for line in lines for target in re.findall(r"\bmake ([a-z]+)", line)}
-    assert targets
-    assert targets <= set(made)

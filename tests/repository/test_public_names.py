@@ -11,11 +11,9 @@ import synthetic_cubes
 
 import bocu
 from bocu.core.io.provenance import SCHEMA_VERSION
-from bocu.learners.algorithms.base import Algorithm
 from bocu.pages.figures import results as figures
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.sweep.evaluation.cubes import build_summary
-from bocu.sweep.experiment.registry import REGISTRY
 
 
 @pytest.fixture
@@ -51,11 +49,6 @@ def test_a_set_alone_imports_neither_torch_nor_xarray():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", list(REGISTRY["algorithm"]))
-def test_algorithms_are_found_by_name(name):
-    assert issubclass(bocu.algorithm(name), Algorithm)
-
-
 def test_a_learner_finds_the_decision_of_best_worst_expectation():
     decisions, contexts = np.linspace(0, 1, 9), np.linspace(0, 1, 5)
     payoffs = 2 * np.minimum.outer(decisions, contexts) - decisions[:, None]
@@ -68,17 +61,6 @@ def test_a_learner_finds_the_decision_of_best_worst_expectation():
         learner.tell(decision, context, payoffs[decision, context])
     values = objective(payoffs, reference)
     assert values[learner.recommend()] == values.max()
-
-
-def test_a_learner_on_boxes_asks_for_points_inside():
-    lower, upper = np.array([10.0, -1.0]), np.array([20.0, 1.0])
-    box = bocu.BoxDomain(lower, upper, ("flow", "angle"), ("l/s", "rad"))
-    wind = bocu.BoxDomain(np.zeros(1), np.ones(1), ("wind",), ("1",))
-    learner = bocu.learner("sbo-kde", box, wind, search={"raw": 32, "restarts": 1})
-    for day in range(1, 4):
-        decision = learner.ask(bocu.Round(t=day))
-        assert ((lower <= decision) & (decision <= upper)).all()
-        learner.tell(decision, np.array([0.5]), float(decision[0]))
 
 
 @pytest.mark.parametrize(
@@ -137,11 +119,9 @@ def test_what_is_no_cube_gets_one_line(cube_file, tmp_path):
         bocu.open_cube(tmp_path / "other.nc")
 
 
-@pytest.mark.parametrize(("shell", "typed", "completed"), [("bash", "wor", "worst-case"), ("zsh", "ver", "verify")])
-def test_shells_complete_commands(shell, typed, completed):
-    words = {"COMP_WORDS": f"bocu {typed}", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": f"bocu {typed}"}
-    environment = {**os.environ, **words, "_BOCU_COMPLETE": f"complete_{shell}"}
+def test_a_shell_completes_commands():
+    environment = {**os.environ, "COMP_WORDS": "bocu wor", "COMP_CWORD": "1", "_BOCU_COMPLETE": "complete_bash"}
     code = "import sys; sys.argv = ['bocu']; from bocu.commands.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert completed in done.stdout
+    assert "worst-case" in done.stdout
     assert "status" not in done.stdout

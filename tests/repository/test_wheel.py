@@ -13,38 +13,46 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def wheel(root, tmp_path_factory):
-    """The wheel, built from a copy so that the clone stays as it is."""
+def built(root, tmp_path_factory):
+    """Both distributions: of each a source archive and the wheel that is made of it, from a copy of the clone."""
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE", "Snakefile"):
         shutil.copy(root / name, source)
     for name in ("src", "data", "config", "profiles", "workflow"):
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "download", "mirror", "simulate")
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "download", "mirror", "simulate")
         shutil.copytree(root / name, source / name, symlinks=True, ignore=ignored)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*command, "--wheel-dir", source / "dist", source], check=True)
-    (built,) = (source / "dist").glob("*.whl")
-    return built
+    for folder in (source, source / "src/snakemake_executor_plugin_warm"):
+        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", source / "dist", folder]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return source / "dist"
 
 
 @pytest.fixture(scope="module")
-def bare(wheel, tmp_path_factory):
-    """Run a command with the wheel, what it depends on, and nothing of the clone, in an empty folder."""
+def wheel(built):
+    (found,) = built.glob("bocu-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def bare(built, tmp_path_factory):
+    """Run a command with the wheels, what they depend on, and nothing of the clone, in an empty folder."""
     environment = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     (packages,) = environment.glob("lib/python*/site-packages")
     # What it depends on comes from the environment of the tests; its `.pth` files, which lead to the clone, do not.
     (packages / "dependencies.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
     install = [sys.executable, "-m", "pip", "--python", environment / "bin/python", "install", "--quiet"]
-    subprocess.run([*install, "--no-deps", "--no-index", "--ignore-installed", wheel], check=True)
+    subprocess.run([*install, "--no-deps", "--no-index", "--ignore-installed", *built.glob("*.whl")], check=True)
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 
     def run(*command, folder):
         own = {**variables, "PATH": f"{environment / 'bin'}{os.pathsep}{variables['PATH']}"}
         return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
-    where = run("python", "-c", "import bocu; print(bocu.__file__)", folder=environment).stdout
-    assert Path(where.strip()).is_relative_to(environment)
+    # Of what it depends on, commands are not there, and those of the tests' environment lead to the clone: `python -m`.
+    for name in ("bocu", "snakemake_executor_plugin_warm"):
+        where = run("python", "-c", f"import {name}; print({name}.__file__)", folder=environment).stdout
+        assert Path(where.strip()).is_relative_to(environment)
     return run
 
 
@@ -62,14 +70,14 @@ def test_it_holds_types_tables_and_pages(wheel):
         "bocu/sweep/laid_out/workflow/scripts/run.py",
         "bocu/pages/report/script/page.js",
         "bocu/core/style.css",
-        "snakemake_executor_plugin_warm/py.typed",
         "snakemake_logger_plugin_bocu/py.typed",
     }
+    assert not [name for name in names if name.startswith("snakemake_executor_plugin_warm")]
     assert not [name for name in names if name.startswith(("tests", "workflow", "docs"))]
     assert not [name for name in names if name.endswith(".nc") and "/raw/" not in name]  # prepared: made anew
 
 
-@pytest.mark.parametrize("kind", ["problems", "objectives", "algorithms", "metrics", "figures", "data"])
+@pytest.mark.parametrize("kind", ["algorithms", "data"])
 def test_it_lists_what_there_is(bare, tmp_path, kind):
     done = bare("bocu", "list", kind, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -101,9 +109,64 @@ def test_it_lays_the_workflow_out_beside_what_a_folder_holds(bare, root, tmp_pat
     listed = subprocess.run(["git", "ls-files", *tracked], cwd=root, capture_output=True, text=True, check=True).stdout
     assert laid == set(listed.split()) - {"workflow/lint-allowed.yaml"}
     assert all((tmp_path / name).read_bytes() == (root / name).read_bytes() for name in laid)
-    done = bare("snakemake", "--dry-run", "--quiet", folder=tmp_path)
+    done = bare("python", "-m", "snakemake", "--dry-run", "--quiet", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "run" in done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def swept(bare, tmp_path_factory):
+    """A folder in which the quick start was laid out from the wheel and run, small."""
+    folder = tmp_path_factory.mktemp("swept")
+    assert bare("bocu", "init", folder=folder).returncode == 0
+    small = ["--config", "iterations=3", "seeds={count: 2, per_job: 2}"]
+    done = bare("python", "-m", "snakemake", "--cores", "2", "--executor", "warm", *small, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "no warm start" not in done.stderr
+    return folder
+
+
+@pytest.mark.ci
+@pytest.mark.workflow
+def test_the_quick_start_runs_from_it(swept):
+    assert (swept / "results/quickstart/report/index.html").is_file()
+
+
+@pytest.mark.ci
+@pytest.mark.workflow
+def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
+    pytest.importorskip("repo2rocrate")
+    done = bare("bocu", "crate", "quickstart", "--output", "crate", "--license", "CC-BY-4.0", folder=swept)
+    assert (done.returncode, done.stderr) == (0, "")
+    graph = json.loads((swept / "crate/ro-crate-metadata.json").read_text())["@graph"]
+    entities = {entity["@id"]: entity for entity in graph}
+    root = entities["./"]
+    assert {"name", "description", "datePublished", "license", "hasPart", "mainEntity"} <= set(root)
+    assert root["license"] == {"@id": "https://spdx.org/licenses/CC-BY-4.0"}
+    profiles = {one["@id"] for one in root["conformsTo"]}
+    assert {"https://w3id.org/ro/wfrun/workflow/0.6", "https://w3id.org/workflowhub/workflow-ro-crate/1.1"} <= profiles
+    action = entities[root["mentions"][0]["@id"]]
+    assert action["@type"] == "CreateAction"
+    assert action["instrument"] == root["mainEntity"] == {"@id": "Snakefile"}
+    assert action["result"] == [{"@id": "results/quickstart/"}]
+    assert all(one["@id"] in entities for key in ("object", "result") for one in action[key])
+    for part in root["hasPart"]:
+        assert (swept / "crate" / part["@id"]).exists()
+        assert part["@id"] in entities
+    for path in (swept / "results/quickstart").rglob("*.nc"):
+        assert (swept / "crate" / path.relative_to(swept)).read_bytes() == path.read_bytes()
+    again = bare("bocu", "crate", "quickstart", "--output", "crate", folder=swept)
+    assert again.returncode == 1
+    assert again.stderr.startswith("error: --output: found crate, which stands already")
+
+
+@pytest.mark.ci
+def test_an_index_would_take_what_is_built(built):
+    pytest.importorskip("twine")
+    assert len([*built.iterdir()]) == 4
+    command = [sys.executable, "-m", "twine", "check", "--strict", *built.iterdir()]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_it_lays_out_nothing_over_what_stands(bare, tmp_path):
@@ -166,7 +229,8 @@ def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(l
     calls += [["report", experiment], ["why", "results/quickstart/runs/hills/any/random/seeds-0-29.nc"]]
     calls += [["run", "--experiment", experiment, *run], ["diff", *[published / "tay2024.nc"] * 2]]
     calls += [["claims", root / "config/claims/tay2024.yaml", "--results", published]]
-    for extra, call in [*(("sweep", call) for call in calls), ("report", ["new", "algorithm", "mine"])]:
+    others = [("report", ["new", "algorithm", "mine"]), ("crate", ["crate", experiment, "--output", "crate"])]
+    for extra, call in [*(("sweep", call) for call in calls), *others]:
         done = light("bocu", *call, folder=tmp_path)
         line = rf"error: \w+: not installed; the extra brings it: pip install 'bocu\[{extra}\]'\n"
         assert done.returncode == 1

@@ -40,13 +40,6 @@ def test_a_rule_without_a_log_is_refused(lint):
     assert "snakemake --lint: design: No log directive defined; not in workflow/lint-allowed.yaml" in done.stderr
 
 
-def test_paths_that_are_put_together_with_plus_are_refused(lint):
-    old = 'f"{plan.results}/priors/{{problem}}/{{prior}}.nc"'
-    done = lint("workflow/rules/priors.smk", old, 'plan.results + "/priors/{problem}/{prior}.nc"')
-    assert done.returncode == 1
-    assert "snakemake --lint: priors.smk: Path composition with '+' in line" in done.stderr
-
-
 def test_an_allowance_that_nothing_needs_is_refused(lint):
     done = lint("workflow/lint-allowed.yaml", "- rule: run\n", "- rule: score\n  remark: Tabs\n- rule: run\n")
     assert done.returncode == 1

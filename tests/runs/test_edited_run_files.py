@@ -10,8 +10,8 @@ from test_runs import assert_same_numbers
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.io.lineage import SEAL
 from bocu.core.io.provenance import SCHEMA_VERSION
-from bocu.core.io.seals import SEAL
 from bocu.sweep.runs.execution import execute
 from bocu.sweep.runs.records import read_runs
 from bocu.sweep.runs.run_cache import RunCache

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from played import finished, numbers
 
-from bocu.core.domains import BoxDomain, FiniteDomain
 from bocu.core.io.files import read_netcdf
+from bocu.core.rounds import FiniteDomain
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.records import Record
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
-BOX = BoxDomain(np.zeros(2), np.ones(2), ("a", "b"), ("m", "1"))
 FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))
 
 
@@ -69,16 +68,18 @@ def test_recommending_changes_no_decision(label):
     assert asked.streams.state() == unasked.streams.state()
     initial, arrays = asked.initial, asked.record.arrays
     assert np.isfinite(arrays["recommended"][initial]).all()
+    on_simulator = "simulator" in label
+    assert np.isfinite(arrays["recommended"][initial + 2]).all() == on_simulator
     assert np.isfinite(arrays["recommended"][-1]).all()
     assert np.isnan(arrays["recommended"][:initial]).all()
     assert np.isnan(unasked.record.arrays["recommended"]).all()
 
 
-def test_finite_problems_recommend_in_every_round_and_others_ever_more_rarely():
-    finite, box = (Record(1234, decisions, FIVE, ()) for decisions in (FIVE, BOX))
-    assert [t for t in range(-5, 1235) if finite.recommends(t)] == list(range(1, 1235))
+def test_what_counts_is_recommended_in_every_round_and_else_ever_more_rarely():
+    simulator, other = (Record(1234, FIVE, FIVE, (), recommends_always=always) for always in (True, False))
+    assert [t for t in range(-5, 1235) if simulator.recommends(t)] == list(range(1, 1235))
     expected = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1234]
-    assert [t for t in range(-5, 1235) if box.recommends(t)] == expected
+    assert [t for t in range(-5, 1235) if other.recommends(t)] == expected
 
 
 @pytest.mark.parametrize("label", ["ts-bocu-general-gen:tv", "pe-gp-ucb", "sbo-kde"])
@@ -98,5 +99,6 @@ def test_a_run_file_says_what_is_recommended(tmp_path, label):
         assert found["recommended"].sel(iteration=2).values.tolist() in tried[: 2 + told.initial]
     else:
         assert int(found["recommended_index"].values[-1]) == last
-        coordinates = told.realisation.description.decisions.points[found["recommended_index"].values[told.initial :]]
-        assert (found["recommended"].values[told.initial :] == coordinates).all()
+        asked = found.sel(iteration=[1, 2, 5])
+        coordinates = told.realisation.description.decisions.points[asked["recommended_index"].values]
+        assert (asked["recommended"].values == coordinates).all()

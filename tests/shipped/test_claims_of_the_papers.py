@@ -1,11 +1,9 @@
 """The claims of the papers ask for what the papers speak of, and say which words were given a number by us."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from bocu.pages.report.claims_page import StandingCubes, judge
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.expressions import leaves, problem_of_measure
 
@@ -18,28 +16,22 @@ def of(paper):
     return [claim for claim in CLAIMS if claim.paper == paper]
 
 
-@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.paper], ids=lambda claim: claim.id)
-def test_a_number_in_a_check_is_said_to_be_ours(claim):
-    numbers = any(not leaf.comparison.right.terms for leaf in leaves(claim.node))
-    if numbers or "atleast" in claim.check:
-        assert "taken as" in claim.ours
+def test_a_number_in_a_check_is_said_to_be_ours():
+    for claim in CLAIMS:
+        numbers = any(not leaf.comparison.right.terms for leaf in leaves(claim.node))
+        if claim.paper and (numbers or "atleast" in claim.check):
+            assert "taken as" in claim.ours, claim.id
 
 
-@pytest.mark.parametrize("claim", of("huang2024"), ids=lambda claim: claim.id)
-def test_complicated_hartmann_is_asked_by_the_payoff_that_the_paper_shows(claim):
+def test_complicated_hartmann_is_asked_by_the_payoff_that_the_paper_shows():
     words = {
         measure.word
+        for claim in of("huang2024")
         for leaf in leaves(claim.node)
         for measure in leaf.comparison.measures
         if problem_of_measure(measure, leaf.scope) == "complicated-hartmann"
     }
-    assert words <= {"payoff"}
-
-
-def test_little_impact_of_the_number_of_contexts_is_asked_of_every_figure_that_shows_it():
-    asked = next(claim for claim in of("drmobo") if claim.id == "size-of-contexts")
-    shown = re.findall(r"[a-z-]+-\d+", " ".join(claim.check for claim in of("drmobo") if "sublinear" in claim.id))
-    assert {*re.findall(r"[a-z-]+-\d+", asked.check)} == {*shown}
+    assert words == {"payoff"}
 
 
 @pytest.mark.parametrize("distance", ["tv", "mmd"])
@@ -54,17 +46,3 @@ def test_every_claim_of_a_paper_is_corrected_with_the_paper_and_what_it_does_not
         *("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
     }
     assert {claim.corrected_with for claim in CLAIMS if not claim.paper} == {"ours"}
-
-
-def test_no_interval_is_without_bounds(root):
-    """A ratio whose denominator may vanish can neither hold nor fail; the difference can."""
-    cubes = StandingCubes(root / "docs/results")
-    unbounded = [
-        (file.name, one["id"], one["comparison"])
-        for file in FILES
-        if read_claims(file).paper
-        for record in judge(file, cubes)
-        for one in record["comparisons"]
-        if one["seeds"] and None in (one["low"], one["high"])
-    ]
-    assert unbounded == []

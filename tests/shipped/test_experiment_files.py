@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from pathlib import Path
 
 import pytest
 from experiments import audited, run_all
@@ -10,7 +9,6 @@ from experiments import audited, run_all
 from bocu.pages.figures.panels import Panels
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.experiment.record import refuse_to_shrink, write_record
 
 FILES = [
     "tay2024",
@@ -46,15 +44,6 @@ def plan_of(root, name, /, **changes):
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_smaller_runs_go_under_another_name(root, name):
-    write_record(plan_of(root, name))
-    smaller = plan_of(root, name, name=f"smoke-{name}", iterations="2", seeds="1")
-    refuse_to_shrink(smaller)
-    assert {smaller.iterations(problem) for problem in smaller.problems} == {2}
-    assert {blocks for branch in smaller.branches.values() for blocks in smaller.blocks_of(branch)} == {(0, 0)}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -151,10 +140,16 @@ SMOKE = {
     "unknown-prior-contextual": ["gp-sample", "gp-sample-simulator"],
     "drifting": ["slow"],
 }
+SELDOM = {
+    "tay2024": pytest.mark.ci,
+    "unknown-prior-contextual": pytest.mark.ci,
+    "tay2024-as-coded": pytest.mark.drill,
+}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.drill) if name == "tay2024-as-coded" else name for name in SMOKE]
+    "name",
+    [pytest.param(name, marks=SELDOM[name]) if name in SELDOM else name for name in SMOKE],
 )
 def test_smoke_scale_runs_up_to_the_figures(root, name):
     """On some of the problems; others become panels that say that nothing is there."""
@@ -187,19 +182,6 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
         )
         assert len(drawing.figure.axes[0].get_lines()) >= 3
         assert "2 seeds" in drawing.caption
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_the_command_plan_tells_what_a_file_costs(root, name):
-    from typer.testing import CliRunner
-
-    from bocu.commands.main import app
-
-    Path("data").mkdir()
-    Path("data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
-    told = CliRunner().invoke(app, ["plan", str(root / f"config/experiments/{name}.yaml")])
-    assert told.exit_code == 0, told.output
-    assert "core hours" in told.output
 
 
 def test_slope_and_initial_design_of_the_code_are_its_file_s_alone(root):

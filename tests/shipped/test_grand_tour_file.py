@@ -10,7 +10,6 @@ from bocu.pages.figures.panels import Panels
 from bocu.pages.figures.scoreboard import Scoreboard
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.papers import papers
-from bocu.sweep.experiment.resources import estimate
 
 KEPT = ["kirschner-a", "newsvendor", "newsvendor-two", "hills"]
 """A problem of each protocol but the hourly one, none of which needs data."""
@@ -77,12 +76,6 @@ def test_every_objective_is_pursued_by_all_that_can(root):
                 if name in defined and not by_name[name].parameters.unfit(kind, objective.parameters)
             }
             assert found == able - {name for name in able if (name, kind) in SAME}, (problem, objective.label)
-
-
-def test_it_ends_in_an_hour_on_two_cores(root):
-    plan = plan_of(root, "grand-tour")
-    seconds = [estimate(branch, plan.experiment.seeds.count).seconds for branch in plan.branches.values()]
-    assert sum(seconds) / 2 < 3600
 
 
 def test_scoreboards_draw_what_the_experiment_has(root):

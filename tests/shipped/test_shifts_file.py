@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from experiments import run_all
 
-from bocu.sweep.evaluation.opening import open_cube
+from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 

@@ -16,8 +16,7 @@ from bocu.learners.surrogates.box_time_varying import (
     slope_tail_on_a_line,
 )
 from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
-from bocu.problems.hills import CENTRES
-from bocu.problems.hills_continuous import HillsMean
+from bocu.problems.hills import CENTRES, HillsMean
 
 NOISE = 0.1
 LINE = np.linspace(0.0, 1.0, 21)[:, None]

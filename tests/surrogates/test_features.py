@@ -1,12 +1,11 @@
-"""`surrogates.features`: features on a grid and over continuous inputs are the same, drawn in the same order."""
+"""`surrogates.fourier`: features on a grid and over continuous inputs are the same, drawn in the same order."""
 
 import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.learners.surrogates.features import FourierFeatures, SampledWaves
-from bocu.learners.surrogates.fourier import FourierSampler
+from bocu.learners.surrogates.fourier import FourierFeatures, FourierSampler, SampledWaves
 from bocu.learners.surrogates.grid import GridPrior
 
 DECISIONS = np.random.default_rng(0).random((6, 2))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.learners.surrogates.grams import EvaluatedGram, ProductGram, StoredGram, gram_of
+from bocu.learners.surrogates.grams import EvaluatedGram, ProductGram, StoredGram, axis_root, gram_of
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
-from bocu.learners.surrogates.roots import axis_root
 
 
 def product_grid(*sizes):

@@ -5,10 +5,9 @@ import pytest
 from sample_moments import largest_z_score
 
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
-from bocu.learners.surrogates.axes import Axes
+from bocu.learners.surrogates.grams import Axes, gram_root
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 from bocu.learners.surrogates.pathwise import PathwiseSampler
-from bocu.learners.surrogates.roots import gram_root
 
 AXES = (np.linspace(0.0, 1.0, 5), np.array([0.0, 0.1, 0.5, 0.7]))
 FULL = np.stack(np.meshgrid(*AXES, indexing="ij"), axis=-1).reshape(-1, 2)

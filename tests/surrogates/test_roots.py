@@ -1,10 +1,10 @@
-"""`bocu.learners.surrogates.roots`: what eigenvectors leave open is decided, so that rounding decides no draw."""
+"""`bocu.learners.surrogates.grams`: what eigenvectors leave open is decided, so that rounding decides no draw."""
 
 import numpy as np
 import pytest
 
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.learners.surrogates.roots import SMALLEST, SpectralRoot
+from bocu.learners.surrogates.grams import SMALLEST, SpectralRoot
 
 LINE = np.linspace(0.0, 1.0, 60)[:, None]
 GRAMS = {

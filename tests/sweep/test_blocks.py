@@ -9,11 +9,10 @@ from experiments import run_all, tiny
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
-from bocu.sweep import blocks
-from bocu.sweep.blocks import keep, seeds_a_job
+from bocu.sweep import forecast
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import write_record
-from bocu.sweep.forecast import Forecaster
+from bocu.sweep.forecast import Forecaster, keep, seeds_a_job
 
 HEAVY = {"name": "pe-gp-ucb", "label": "heavy"}
 
@@ -29,7 +28,7 @@ def of(plan, label):
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(blocks.os, "sched_getaffinity", lambda process: {0, 1})
+    monkeypatch.setattr(forecast.os, "sched_getaffinity", lambda process: {0, 1})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_jobs_of_a_large_sweep_take_a_minute_or_less_and_more_than_half():
 def test_a_small_sweep_is_cut_for_the_cores_to_share_it(monkeypatch):
     few = plan_of(count=1000, iterations=200)
     assert few.jobs() >= 4
-    monkeypatch.setattr(blocks.os, "sched_getaffinity", lambda process: set(range(16)))
+    monkeypatch.setattr(forecast.os, "sched_getaffinity", lambda process: set(range(16)))
     many = plan_of(count=1000, iterations=200)
     assert of(many, "heavy") < of(few, "heavy")
 

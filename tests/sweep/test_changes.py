@@ -1,7 +1,6 @@
 import pytest
 
-from bocu.sweep.changes import changes
-from bocu.sweep.run_files import changed_inputs
+from bocu.sweep.staleness import changed_inputs, changes
 
 
 @pytest.mark.parametrize(
@@ -47,6 +46,7 @@ OLD, NEW = "a" * 64, "b" * 64
         ({"x.nc": OLD}, {"x.nc": NEW}, ["input x.nc: aaaaaaaaaaaa -> bbbbbbbbbbbb (SHA-256)"]),
         ({"x.nc": OLD}, {"x.nc": None}, []),
         ({"x.nc": OLD}, {"x.nc": OLD, "y.nc": NEW}, ["input y.nc: not used before"]),
+        ({"x.nc": OLD}, {"y.nc": None, "x.nc": NEW}, ["input x.nc: aaaaaaaaaaaa -> bbbbbbbbbbbb (SHA-256)"]),
         ({"there/x.nc": OLD}, {"here/z.nc": OLD}, []),
         ({"there/x.nc": OLD}, {"here/x.nc": NEW}, ["input here/x.nc: aaaaaaaaaaaa -> bbbbbbbbbbbb (SHA-256)"]),
         ({"x.nc": OLD, "y.nc": NEW}, {"x.nc": OLD}, ["input y.nc: not used any more"]),

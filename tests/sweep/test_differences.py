@@ -6,7 +6,9 @@ import sys
 import numpy as np
 import pytest
 from experiments import block
+from typer.testing import CliRunner
 
+from bocu.commands.main import app
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.sweep.differences import file_differences, made_otherwise, pairs
@@ -119,6 +121,12 @@ def test_folders_are_matched_by_stage_and_logs_and_checkpoints_left_out(run_file
     both, alone = pairs(tmp_path / "a", tmp_path / "b")
     assert both == [(tmp_path / "a/runs/p/x.nc", tmp_path / "b/runs/p/x.nc")]
     assert alone == [tmp_path / "a/scores/y.nc", tmp_path / "b/cubes/c.nc"]
+    told = CliRunner().invoke(app, ["diff", str(tmp_path / "a"), str(tmp_path / "b")])
+    assert told.exit_code == 1
+    assert told.stdout.splitlines() == [
+        *(f"only {path}" for path in alone),
+        "1 of 1 files identical, 2 only on one side",
+    ]
 
 
 def test_two_copies_of_what_is_no_result_are_refused(tmp_path):

@@ -90,22 +90,25 @@ def test_what_is_said_of_a_job_by_its_number_is_said_by_its_name(monkeypatch):
 
 
 def test_time_left_is_told_of_the_jobs_that_were_planned(monkeypatch):
-    out = io.StringIO()
-    made = handler(monkeypatch, out)
-    table = record(20, "Job stats:", event=LogEvent.RUN_INFO, stats={"trial": 400, "total": 400})
-    made.emit(table)
-    made.emit(table)
-    made.emit(record(20, "", event=LogEvent.RUN_INFO, stats=None))
-    made.emit(table)
-    made.emit(
-        record(
-            20, "x", event=LogEvent.JOB_INFO, jobid=1, rule_name="trial", rule_msg=None, wildcards={}, log=[],
-            reason="", output=["a"],
-        )
-    )  # fmt: skip
-    made.emit(record(20, "", event=LogEvent.JOB_FINISHED, job_id=1))
-    made.emit(record(20, "", event=LogEvent.PROGRESS, done=1, total=400))
-    made.close()
-    *tables, progress = filter(None, out.getvalue().splitlines())
-    assert tables == ["Job stats:", "Job stats:"]
-    assert re.fullmatch(r"trial a: .*; 1 of 400 jobs, about .* left", progress)
+    def told(**stats):
+        out = io.StringIO()
+        made = handler(monkeypatch, out)
+        table = record(20, "Job stats:", event=LogEvent.RUN_INFO, stats=stats)
+        for line in (table, table, record(20, "", event=LogEvent.RUN_INFO, stats=None), table):
+            made.emit(line)
+        made.emit(
+            record(
+                20, "x", event=LogEvent.JOB_INFO, jobid=1, rule_name="trial", rule_msg=None, wildcards={}, log=[],
+                reason="", output=["a"],
+            )
+        )  # fmt: skip
+        made.emit(record(20, "", event=LogEvent.JOB_FINISHED, job_id=1))
+        made.emit(record(20, "", event=LogEvent.PROGRESS, done=1, total=400))
+        made.close()
+        *tables, progress = filter(None, out.getvalue().splitlines())
+        assert tables == ["Job stats:", "Job stats:"]
+        return re.fullmatch(r"trial a: .*; 1 of 400 jobs, about (.*) left", progress)[1]
+
+    # The sum that ends the table is no kind of job.
+    assert told(trial=400, total=400_000).endswith(" min")
+    assert not told(trial=400_000).endswith(" min")

@@ -1,8 +1,10 @@
 """Pages made of finished experiments, and computed again from their run files."""
 
+import json
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -10,6 +12,7 @@ from experiments import run_all, tiny
 from typer.testing import CliRunner
 
 from bocu.commands.main import app
+from bocu.core.errors import BrokenFileError
 from bocu.pages.recomputed import part_of, verify_page
 from bocu.pages.report.build import build_page
 from bocu.sweep.evaluation.digests import build_digest
@@ -31,13 +34,15 @@ def there(tmp_path_factory):
         patch.chdir(folder)
         for name in ("tiny", "other"):
             file = folder / f"{name}.yaml"
-            file.write_text(yaml.safe_dump(tiny(name=name, figures=[])))
+            rows = {"name": "panels", "parameters": {"rows": [{"metric": "so", "problems": ["hills"]}]}}
+            file.write_text(yaml.safe_dump(tiny(name=name, figures=[rows])))
             plan = open_plan(file)
             run_all(plan)
             for cube, digest in zip(plan.products.cubes(), plan.products.digests(), strict=True):
                 build_digest(cube, digest)
             write_record(plan, [file])
-        build_page([part_of(open_plan("tiny"))], PAGE)
+        described = json.loads(open_plan("tiny").parameters.report()["experiment"])  # as the job has it
+        build_page([replace(part_of(open_plan("tiny")), experiment=described)], PAGE)
         yield folder
 
 
@@ -97,6 +102,31 @@ def test_a_cell_of_a_table_beside_the_page_is_compared(there):
     table.write_text(table.read_text().replace(digits, f"{digits[:-1]}{(int(digits[-1]) + 1) % 10}", 1))
     (fault,) = verify_page(folder / "index.html").faults
     assert fault.startswith(f"{table}: hills: ")
+
+
+def test_a_page_of_another_form_gets_a_line(there):
+    text = (there / PAGE).read_text()
+
+    def of(identifier, change):
+        found = re.search(rf'(<script type="application/json" id="{identifier}">)(.*?)(?=</script>)', text, re.DOTALL)
+        content = json.loads(found[2])
+        changed = change(content)
+        return text.replace(found[0], found[1] + json.dumps(content if changed is None else changed))
+
+    page = there / "formless.html"
+    indices = (list, lambda index: index.pop("experiments"), lambda index: index.update(panels=[{}]))
+    for written in (
+        *(of("numbers", change) for change in indices),
+        text.replace('"numbers">', '"numbers">' + "[" * 10**5, 1),
+    ):
+        page.write_text(written)
+        with pytest.raises(BrokenFileError, match="no page of a report"):
+            verify_page(page)
+    page.write_text(of('numbers-[^"]*', lambda panel: panel.update(algorithms=["\x1b[2J"])))
+    done = bocu("verify", "formless.html")
+    assert "hills, so: no numbers of the form that reports have\n" in done.output
+    page.write_text(text.replace("PE-GP-UCB", "\x1b[2J" + 10**5 * "1"))
+    assert all(line.isprintable() and len(line) < 2000 for line in bocu("verify", "formless.html").output.splitlines())
 
 
 def test_several_experiments_share_a_page_that_is_verified_too(there):

@@ -13,14 +13,13 @@ from bocu.core.errors import BocuError
 from bocu.sweep.experiment import resources
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.resources import START_SECONDS, estimate
-from bocu.sweep.forecast import Forecaster, by_pilot
-from bocu.sweep.pilots import measure_pilots, pilots_file, read_pilots
+from bocu.sweep.forecast import Forecaster, by_pilot, measure_pilots, pilots_file, read_pilots
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.pilot import Length, Pilot, measure
 
 MINE = '''
 from bocu.learners.algorithms.simple import Random
-from bocu.core.costs import Work
+from bocu.core.about import Work
 
 
 class Mine(Random):
@@ -193,6 +192,15 @@ def test_plan_measures_when_asked_to_and_says_where_times_come_from(sources):
     measured = said("--measure")
     assert "pilot" in measured
     assert "model" not in measured
+
+
+def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sources):
+    problems = ["intel", {"name": "intel", "label": "loud", "parameters": {"noise": 2.0}}, "hills"]
+    Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate", problems=problems)))
+    result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    rows = {words[0]: words[1:] for line in result.stdout.splitlines() if len(words := line.split()) == 4}
+    assert rows["data"] == ["1", "0", "1"]
+    assert rows["runs"] == ["12", "0", "12"]
 
 
 def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):

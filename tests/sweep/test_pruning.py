@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-from bocu.core.io.manifest import digest_file
+from bocu.core.io.hashes import digest_file
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.pruning import leftovers
 from bocu.sweep.runs.checkpoints import CheckpointStore, hold

@@ -12,7 +12,7 @@ import netCDF4
 import pytest
 from experiments import tiny
 
-from bocu.core.io.manifest import record_digest
+from bocu.core.io.hashes import record_digest
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.jobs import ATTEMPT
 from bocu.sweep.pruning import leftovers

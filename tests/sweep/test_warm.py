@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_warm import workers
+from snakemake_executor_plugin_warm import KNOWN, workers
 from snakemake_executor_plugin_warm.workers import NotWarm, Workers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts need Linux")
@@ -316,3 +317,28 @@ say(new=sorted(set(sys.modules) - before))
 
 def test_the_parameters_of_a_job_need_no_import(warm, tmp_path):
     assert run(warm, tmp_path, PARAMETERS)[1] == {"new": []}
+
+
+COLD = """
+import os
+from pathlib import Path
+Path("report.txt").write_text(Path(f"/proc/{os.getppid()}/cmdline").read_text())
+"""
+
+
+def test_under_another_version_of_snakemake_it_says_so_and_starts_cold(tmp_path):
+    (tmp_path / "Snakefile").write_text('rule report:\n    output: "report.txt"\n    script: "report.py"\n')
+    (tmp_path / "report.py").write_text(COLD)
+    # As an installation of another Snakemake would have it.
+    (tmp_path / "sitecustomize.py").write_text("import snakemake; snakemake.__version__ = '9.99.1'")
+    paths = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none", "--cores", "1", "--executor", "warm"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True
+    )
+    (line,) = re.findall(r"^note: .*", done.stderr, re.MULTILINE)
+    assert line == (
+        f"note: no warm start: it is made for Snakemake {', '.join(KNOWN)}, this is 9.99.1;"
+        " each job starts an interpreter of its own"
+    )
+    assert "zygote" not in (tmp_path / "report.txt").read_text()

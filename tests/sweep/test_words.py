@@ -4,7 +4,7 @@ import json
 
 from docutils.core import publish_parts
 
-from bocu.sweep.words import Words
+from bocu.sweep.jobs import Words
 
 
 def test_words_are_read_when_they_are_asked_for_and_stay_text(tmp_path):

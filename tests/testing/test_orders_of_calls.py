@@ -11,18 +11,24 @@ from ambiguity.cases import make_set
 from test_our_own import FROM_FILES, LAWS, NEEDED, names
 
 import bocu.learners.acquisition
-from bocu.core.domains import FiniteDomain
 from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.learners.acquisition.closed_forms import MeanLessDeviation, MeanLessRange
-from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
+from bocu.learners.acquisition.functionals import (
+    ExpectedValue,
+    MeanLessDeviation,
+    MeanLessRange,
+    MinimumValue,
+    ObjectiveValue,
+    SampledTotalVariation,
+    SlopePenalty,
+    Stencil,
+    WorstCaseValue,
+)
 from bocu.learners.acquisition.minimax import Chord, MinimaxFunctional
 from bocu.learners.acquisition.multistart import maximise
-from bocu.learners.acquisition.objectives import ObjectiveValue
-from bocu.learners.acquisition.samples import SampledSurface
-from bocu.learners.acquisition.slopes import SlopePenalty, Stencil
-from bocu.learners.acquisition.surfaces import WeightedSurface, surface
+from bocu.learners.acquisition.surfaces import SampledSurface, WeightedSurface, surface
 from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior, ConstantMean
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior

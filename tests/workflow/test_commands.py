@@ -14,8 +14,8 @@ from experiments import tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.io.files import open_netcdf, read_netcdf
-from bocu.core.io.manifest import record_digest
-from bocu.core.io.seals import SEAL, seal
+from bocu.core.io.hashes import record_digest
+from bocu.core.io.lineage import SEAL, seal
 
 pytestmark = pytest.mark.workflow
 

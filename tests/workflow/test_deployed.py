@@ -85,14 +85,6 @@ def test_deployed_from_a_tag_on_a_forge_it_reads_nothing_of_a_clone(pipeline, ro
     assert read_netcdf(pipeline.folder / CUBE).sizes["seed"] == 4
 
 
-def test_a_fault_of_the_deployed_configuration_names_its_file(pipeline, root):
-    deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"')
-    (pipeline.folder / "config/config.yaml").write_text(yaml.safe_dump(tiny(iterations="many")))
-    done = pipeline.run("snakemake", "--cores", "1", "--dry-run", check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("error: config/config.yaml: iterations: ")
-
-
 def test_handlers_of_the_deployed_workflow_are_called_from_ones_own(pipeline, root):
     (handlers,) = printed.blocks(root, "snakemake")
     deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"', f"\n\n{handlers.text}")

@@ -48,7 +48,7 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
     ("name", "old", "new", "expected"),
     [
         (
-            "src/bocu/learners/algorithms/prior_confidence.py",
+            "src/bocu/learners/algorithms/beliefs.py",
             "probability with which the conf",
             "chance that the conf",
             set(),
@@ -57,8 +57,8 @@ DOWNSTREAM = LATER | {("score", "scores/hills/any/fully-bayesian.nc")}
         ("workflow/scripts/run.py", '"""Run a block of seeds."""', '"""Run seeds."""', set()),
         (
             "src/bocu/learners/algorithms/time_varying.py",
-            "first_best(weights), offers",
-            "first_best(-weights), offers",
+            "first_best(weights), ratings",
+            "first_best(-weights), ratings",
             {("run", FULLY_BAYESIAN.format(seeds)) for seeds in ("0-1", "2-3")} | DOWNSTREAM,
         ),
         (

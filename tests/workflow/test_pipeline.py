@@ -95,47 +95,6 @@ def test_no_key_of_the_quick_start_leaks_into_an_experiment(pipeline, root):
     assert not (pipeline.folder / "data").exists()
 
 
-def test_comments_and_styles_rerun_no_run_and_code_reruns_its_branches(pipeline, root):
-    package = pipeline.folder / "library/bocu"
-    shutil.copytree(root / "src/bocu", package, ignore=shutil.ignore_patterns("__pycache__"))
-    pipeline.environment["PYTHONPATH"] = str(package.parent)
-    arguments = ("--configfile", pipeline.configuration(tiny()), "--", CUBE)
-    pipeline.snakemake(*arguments)
-    assert pipeline.planned(*arguments) == {}
-
-    for file in (
-        "learners/algorithms/time_varying.py",
-        "learners/algorithms/simple.py",
-        "sweep/runs/execution.py",
-        "sweep/evaluation/scores.py",
-        "sweep/evaluation/cubes.py",
-    ):
-        path = package / file
-        path.write_text(
-            f'"""Another docstring."""\n# a comment\n{path.read_text().split(chr(34) * 3, 2)[2]}\n# and another\n'
-        )
-    style = package / "core/style.py"
-    style.write_text(style.read_text() + "\nANOTHER = 1\n")
-    assert pipeline.planned(*arguments) == {}
-
-    simple = package / "learners/algorithms/simple.py"
-    simple.write_text(simple.read_text() + "\nNOBODY_READS_IT = 1\n")
-    assert pipeline.planned(*arguments) == {}
-    _add(simple, "class Random(WithoutModel[RandomParameters]):\n", "    another = 1\n")
-    assert pipeline.planned(*arguments) == {"run": 2, "score": 1, "cube": 1}
-    pipeline.snakemake(*arguments)
-
-    head = "def build_cube(description: Mapping[str, object], output: str | Path) -> None:\n"
-    _add(package / "sweep/evaluation/cubes.py", head, "    assert output\n")
-    assert pipeline.planned(*arguments) == {"cube": 1}
-
-
-def _add(file, line, below):
-    text = file.read_text()
-    assert text.count(line) == 1
-    file.write_text(text.replace(line, line + below))
-
-
 def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipeline):
     experiment = tiny(iterations=100, checkpoint_seconds=0)
     config = pipeline.configuration(experiment)

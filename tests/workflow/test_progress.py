@@ -47,7 +47,7 @@ def test_a_dry_run_shows_its_table_once_and_its_jobs_when_asked(pipeline):
     assert f"run hills/any/random seeds 0-1: Missing output files: {RUN}" in every
 
 
-@pytest.mark.parametrize("quiet", [(), ("--quiet",), ("--quiet", "all")])
+@pytest.mark.parametrize("quiet", [(), ("--quiet", "all")])
 def test_a_failed_job_is_named_with_its_log_and_what_it_said_however_quiet(pipeline, quiet):
     config = pipeline.configuration(sensors())
     broken = pipeline.folder / "data/simulate/intel/log-10min.nc"

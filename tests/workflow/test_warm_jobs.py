@@ -1,7 +1,5 @@
 """What a job gets from Snakemake otherwise, it gets under `--executor warm`: each beside the local executor."""
 
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,7 +8,7 @@ import threading
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from snakemake_executor_plugin_warm import KNOWN, _heed_sigterm_beside, _look_once_a_timespan
+from snakemake_executor_plugin_warm import _heed_sigterm_beside, _look_once_a_timespan
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
@@ -160,21 +158,6 @@ def test_a_failed_job_is_named_tried_again_and_leaves_nothing(pipeline, how, sai
     assert not (pipeline.folder / "hills/any/random/seeds-0-1.txt").exists()
     assert (pipeline.folder / "good.txt").exists()
     assert not list((pipeline.folder / ".snakemake/scripts").iterdir())
-
-
-def test_under_another_version_of_snakemake_it_says_so_and_starts_cold(pipeline):
-    folder_of(pipeline, RULES, report=REPORT, lines=LINES)
-    # As an installation of another Snakemake would have it.
-    (pipeline.folder / "sitecustomize.py").write_text("import snakemake; snakemake.__version__ = '9.99.1'")
-    paths = [str(pipeline.folder), os.environ.get("PYTHONPATH", "")]
-    pipeline.environment = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    done = pipeline.run("snakemake", *PLAIN, "--executor", "warm", "report.txt")
-    (line,) = re.findall(r"^note: .*", done.stderr, re.MULTILINE)
-    assert line == (
-        f"note: no warm start: it is made for Snakemake {', '.join(KNOWN)}, this is 9.99.1;"
-        " each job starts an interpreter of its own"
-    )
-    assert "zygote" not in (pipeline.folder / "report.txt").read_text()
 
 
 def test_a_scheduler_looks_by_the_clock_once_a_timespan():

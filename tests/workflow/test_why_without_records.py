@@ -72,8 +72,8 @@ EDITS = {
     ),
     "an algorithm": (
         "src/bocu/learners/algorithms/time_varying.py",
-        "first_best(weights), offers",
-        "first_best(-weights), offers",
+        "first_best(weights), ratings",
+        "first_best(-weights), ratings",
         "runs/hills/any/fully-bayesian/seeds-0-0.nc",
     ),
     "a problem": (
@@ -88,25 +88,6 @@ EDITS = {
         "if self.t <= 1:",
         "runs/sensors/any/random/seeds-1-1.nc",
     ),
-    "a metric": (
-        "src/bocu/sweep/evaluation/metrics.py",
-        "value[rows] = values[decisions[rows]]",
-        "value[rows] = -values[decisions[rows]]",
-        "scores/sensors/any/random.nc",
-    ),
-    "the summary": (
-        "src/bocu/sweep/evaluation/cubes.py",
-        "CHECKPOINTS = (0.1,",
-        "CHECKPOINTS = (0.2,",
-        "cubes/summary.nc",
-    ),
-    "a figure": (
-        "src/bocu/pages/figures/regret.py",
-        "MARKED_LINES = 6",
-        "MARKED_LINES = 7",
-        "figures/sensors/regret.svg",
-    ),
-    "the report": ("src/bocu/pages/report/tables.py", "NO_WIDTH = 1e-9", "NO_WIDTH = 1e-8", "report/tables"),
     "the page": (
         "src/bocu/pages/report/templates/page.html.jinja",
         "<!DOCTYPE html>",
@@ -131,17 +112,8 @@ EDITS = {
         "    parameters = dict(parameters)\n    run_block(",
         "runs/",
     ),
-    "the script of figures": (
-        "workflow/scripts/figure.py",
-        "    draw_files(",
-        "    parameters = dict(parameters)\n    draw_files(",
-        "figures/all/summary.png",
-    ),
-    "a title": ("experiment.yaml", "name: tiny\n", "name: tiny\ntitle: Another\n", "report/index.html"),
     "more seeds": ("experiment.yaml", "count: 2", "count: 3", "runs/hills/any/random/seeds-2-2.nc"),
     "more iterations": ("experiment.yaml", "iterations: 3", "iterations: 4", "runs/hills/any/random/seeds-0-0.nc"),
-    "one algorithm more": ("experiment.yaml", "- random\n", "- random\n- mle\n", "runs/hills/any/mle/seeds-0-0.nc"),
-    "another noise": ("experiment.yaml", "grid: 60", "grid: 60\n    noise: 0.06", "scores/hills/any/random.nc"),
 }
 
 

@@ -1,6 +1,6 @@
 # What is claimed of the experiment, judged by its cubes.
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 
 
 rule claims:

@@ -1,6 +1,6 @@
 # Cubes: all branches of a problem, with the digest that figures and tables read; then all problems.
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 
 
 rule cube:

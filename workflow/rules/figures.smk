@@ -1,7 +1,7 @@
 # Figures, drawn from digests, cubes and runs.
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes
-from bocu.sweep.words import Words
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes
+from bocu.sweep.jobs import Words
 
 
 rule figure:

@@ -1,6 +1,6 @@
 # Candidate priors, one job each.
 
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 
 
 rule fit_prior:

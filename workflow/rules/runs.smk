@@ -38,6 +38,7 @@ rule run:
         # No parameters: another number of seconds, or another place of the clone, is to rerun nothing. The seconds are
         # text, for Snakemake rounds numbers; the script's own name is an address where the workflow is read from a forge.
         checkpoint_seconds=str(plan.experiment.checkpoint_seconds),
+        code=plan.experiment.code,
         script=plan.parameters.script("run"),
     params:
         block=signed(

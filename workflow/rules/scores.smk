@@ -1,11 +1,11 @@
 # Scores: the best decisions on discretised contexts, and the runs of a branch under each metric.
 
-from bocu.sweep.experiment.scoring_costs import (
+from bocu.sweep.experiment.resources import (
     more_minutes,
     optima_seconds,
     scoring_seconds,
 )
-from bocu.sweep.experiment.stages import stage_memory, stage_minutes
+from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 
 
 rule optima:

@@ -6,4 +6,5 @@ with block_job(snakemake) as parameters:
     from bocu.sweep.runs.job import run_block
 
     inputs, asked = dict(snakemake.input.items()), snakemake.resources
-    run_block(parameters, inputs, snakemake.output[0], asked.script, float(asked.checkpoint_seconds))
+    accept = asked.code == "accept"
+    run_block(parameters, inputs, snakemake.output[0], asked.script, float(asked.checkpoint_seconds), accept)

@@ -5,7 +5,7 @@ import importlib
 from bocu.sweep.jobs import job
 
 with job(snakemake):
-    from bocu.problems.data.raw import record_raw
+    from bocu.problems.data.prepare import record_raw
 
     simulated = importlib.import_module(f"bocu.problems.data.simulated.{snakemake.wildcards.dataset}")
     simulated.simulate(snakemake.wildcards.file, snakemake.output[0])

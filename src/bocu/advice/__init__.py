@@ -5,7 +5,7 @@ Imports `learners`, `robust` and `core`: no problem, no sweep, no page of one. N
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.advice.replayed import Replay as Replay

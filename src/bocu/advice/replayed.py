@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bocu.advice.suggestion import of
-from bocu.core.io.tables import table
+from bocu.core.written import table
 
 AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"
 JUDGES = (AUTO, BY_LOG, BY_MODEL)

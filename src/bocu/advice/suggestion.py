@@ -9,7 +9,7 @@ from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
-from bocu.core.io.tables import table
+from bocu.core.written import table
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 from bocu.core.errors import BocuError
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 
 def check_command(
@@ -15,7 +15,7 @@ def check_command(
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""
     from bocu.core.written import counted
-    from bocu.sweep.experiment.plugins.contract import refuse_heavy
+    from bocu.sweep.experiment.plugins import refuse_heavy
     from bocu.sweep.opening import open_plan
 
     plan = open_plan(experiment, mirror, config or [], trust)

@@ -97,7 +97,7 @@ def _csv(records: "list[Fields]") -> str:
 
 
 def _text(records: "list[Fields]") -> "Iterator[str]":
-    from bocu.core.io.tables import table
+    from bocu.core.written import counted, table
     from bocu.pages.report.claims import numbers, row, tally, why
     from bocu.sweep.evaluation.claims import NOT_RUN
 
@@ -107,4 +107,4 @@ def _text(records: "list[Fields]") -> "Iterator[str]":
         return record["id"], record["verdict"], seeds, *p_values, "; ".join(filter(None, reasons))
 
     yield from table(("claim", "verdict", "seeds", "p", "corrected", "numbers"), map(cells, records))
-    yield f"\n{len(records)} claims: {tally([record['verdict'] for record in records])}"
+    yield f"\n{counted(len(records), 'claim')}: {tally([record['verdict'] for record in records])}"

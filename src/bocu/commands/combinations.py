@@ -100,7 +100,7 @@ def _own_sets(answers: Sequence["Applicability"]) -> Iterator[str]:
 
 def _scorers(metrics: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield which protocols each metric scores."""
-    from bocu.core.protocols import EVERY
+    from bocu.core.rounds import EVERY
 
     yield "## What scores"
     rows = [[f"`{name}`", *(YES if each in protocols else NO for each in EVERY)] for name, protocols in metrics.items()]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -70,7 +70,7 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     from contextlib import ExitStack
 
     from bocu.core.errors import BocuError
-    from bocu.core.io.tables import table
+    from bocu.core.written import table
     from bocu.sweep.differences import made_otherwise
     from bocu.sweep.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements, reduced_against
     from bocu.sweep.evaluation.claims.reduced import numbers_in

@@ -17,7 +17,7 @@ def init_command(
 
     from bocu.core.errors import BocuError
     from bocu.core.io.files import write_text
-    from bocu.sweep.experiment.clone import LAID_OUT
+    from bocu.sweep.experiment.paths import LAID_OUT
 
     files = [
         Path(inside, name).relative_to(LAID_OUT)

@@ -38,7 +38,7 @@ def list_command(
     """List what an experiment file may name, or which of it goes together."""
     from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
-    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.plugins import offered
     from bocu.sweep.experiment.registry import aliases, find, registered
 
     if combinations or as_json:
@@ -103,7 +103,7 @@ def _describe(entry: Any) -> None:
 
 def _list_models() -> None:
     """List the factories of models, of which nothing is imported."""
-    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.plugins import offered
     from bocu.sweep.experiment.registry import registered
 
     for entry in (*registered("model"), *offered("model")):

@@ -27,6 +27,7 @@ COMMANDS = {
     "plan": "bocu.commands.plan:plan_command",
     "status": "bocu.commands.status:status_command",
     "resume": "bocu.commands.resume:resume_command",
+    "accept": "bocu.commands.accept:accept_command",
     "why": "bocu.commands.why:why_command",
     "diff": "bocu.commands.diff:diff_command",
     "reduce": "bocu.commands.reduce:reduce_command",
@@ -35,6 +36,7 @@ COMMANDS = {
     "report": "bocu.commands.report:report_command",
     "audit": "bocu.commands.audit:audit_command",
     "claims": "bocu.commands.claims:claims_command",
+    "crate": "bocu.commands.crate:crate_command",
 }
 # Options of theirs that are not stated here: the keys of a set, which its class knows.
 _KEYS_OF_A_SET = {"allow_extra_args": True, "ignore_unknown_options": True}

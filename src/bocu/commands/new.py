@@ -36,7 +36,7 @@ def new_command(
 
 def _sweep(experiment: Path) -> str:
     """Return the command that sweeps an experiment from the folder at hand, whether the workflow lies there or not."""
-    from bocu.sweep.experiment.clone import in_clone
+    from bocu.sweep.experiment.paths import in_clone
 
     found = any(Path(place).is_file() for place in ("Snakefile", "workflow/Snakefile"))
     named = "" if found else f"--snakefile {in_clone('Snakefile')} "

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def plan_command(
     if measure:
         if not trust:
             refuse_links_out(plan.results)
-        from bocu.sweep.pilots import measure_pilots
+        from bocu.sweep.forecast import measure_pilots
 
         unknown = (branch for branch in plan.branches.values() if not forecaster.runs(branch))
         measure_pilots(plan, unknown, lambda line: typer.echo(line, err=True))
@@ -70,7 +70,7 @@ def plan_command(
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.core.io.tables import table
+    from bocu.core.written import table
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
     from bocu.sweep.staleness import flat
 
@@ -91,9 +91,8 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
 
 
 def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.core.io.tables import duration, size, table
-    from bocu.sweep.experiment.resources import START_SECONDS
-    from bocu.sweep.experiment.scoring_costs import scoring_told
+    from bocu.core.written import duration, size, table
+    from bocu.sweep.experiment.resources import START_SECONDS, scoring_told
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import BlockState, by_branch
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 
 def prune_command(
@@ -22,7 +22,7 @@ def prune_command(
     Shared runs that no experiment links to are listed too. An experiment with fewer seeds or iterations than the
     results hold is refused, as when running, unless `overwrite` is true.
     """
-    from bocu.core.io.tables import size, table
+    from bocu.core.written import size, table
     from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.pruning import leftovers, refuse_another_experiment
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 
 
 def reduce_command(
@@ -20,9 +20,10 @@ def reduce_command(
     It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
     --results` judges by it, and `bocu diff --within` compares with it.
     """
-    from bocu.core.io.tables import size
+    from bocu.core.written import counted, size
     from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
 
     reduce_results(folder, output, final)
     reduced = read_reduced(output)
-    typer.echo(f"{output}: {len(reduced.problems)} problems of {reduced.experiment}, {size(output.stat().st_size)}")
+    problems = counted(len(reduced.problems), "problem")
+    typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

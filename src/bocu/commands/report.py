@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust, writable
 
 
 def report_command(

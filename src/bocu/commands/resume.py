@@ -1,6 +1,5 @@
 """`bocu resume`: go on with an experiment whose Snakemake was killed, or that another Snakemake keeps waiting."""
 
-import json
 import shlex
 import sys
 import time
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 if TYPE_CHECKING:
     from bocu.sweep.calls import Call, QueuedJob
@@ -69,9 +68,7 @@ def _arguments(experiment: str, given: list[str], earlier: "list[Call]", trust: 
     given = given or ["--cores", "all"]
     if "--configfile" in given or "--configfiles" in given:
         return given
-    files, settings, _ = sources_of(experiment)
-    made_with = ["--config", *(f"{key}={json.dumps(value)}" for key, value in settings.items())] if settings else []
-    return [*given, "--configfile", *map(str, files), *made_with]
+    return [*given, *sources_of(experiment).arguments]
 
 
 def _taken_up(experiment: str, call: "Call") -> list[str]:
@@ -79,9 +76,9 @@ def _taken_up(experiment: str, call: "Call") -> list[str]:
     from pathlib import Path
 
     from bocu.core.errors import BocuError
-    from bocu.sweep.experiment.clone import in_clone
+    from bocu.sweep.calls import read_recorded
+    from bocu.sweep.experiment.paths import in_clone
     from bocu.sweep.opening import merge, plan_of, recorded_sources, setting
-    from bocu.sweep.recorded import read_recorded
 
     try:
         found = read_recorded(call.arguments)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 
 
 def _refuse_output(output: Path) -> None:
@@ -16,7 +16,7 @@ def _refuse_output(output: Path) -> None:
         BocuError: something else than a run file stands there.
     """
     from bocu.core.errors import BocuError
-    from bocu.sweep.run_files import read_run_file
+    from bocu.sweep.staleness import read_run_file
 
     if output.exists():
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bocu.commands.json_schema import DIALECT, json_schema_of
-from bocu.commands.outputs import writable
+from bocu.commands.options import writable
 from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ OUTSIDE = {"pattern": ":"}  # module:Class, or path/to/file.py:Class
 
 def _known(kind: str, installed: bool) -> "list[RegisteredClass]":
     """Return what is registered and, if wanted, what installed packages offer."""
-    from bocu.sweep.experiment.plugins.lookup import offered
+    from bocu.sweep.experiment.plugins import offered
     from bocu.sweep.experiment.registry import registered
 
     return [*registered(kind), *(offered(kind) if installed else ())]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def status_command(
 
 def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     """Return the text, and the number of blocks that are not done."""
-    from bocu.core.io.tables import duration, table
+    from bocu.core.written import duration, table
     from bocu.sweep.forecast import Forecaster, wall_seconds
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import BlockState, by_branch, statuses

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.trusting import Trust
+from bocu.commands.options import Trust
 
 
 def why_command(

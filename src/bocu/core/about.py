@@ -1,6 +1,6 @@
-"""What is told about a class that experiment files name, and changes no number.
+"""What is told about a class that experiment files name, and what its work costs: both change no number.
 
-It stands on the class, as one attribute that code fingerprints skip::
+What is told stands on the class, as one attribute that code fingerprints skip::
 
     class PEGPUCB(UnknownPriorAlgorithm):
         about = About(
@@ -9,6 +9,9 @@ It stands on the class, as one attribute that code fingerprints skip::
             paper="Ziomek et al. 2025",
             look=Look("vermillion", "solid", "o"),
         )
+
+What a run costs classes say in counts: how large a problem is, and how much work an algorithm does on it. What one of
+each takes is measured (`bocu.sweep.experiment.resources`). Methods marked `planning_only` are left out of fingerprints.
 """
 
 from collections.abc import Callable, Mapping
@@ -91,3 +94,54 @@ def told_by(about: About) -> Callable[[Function], Function]:
         return function
 
     return put
+
+
+_Method = TypeVar("_Method", bound=Callable[..., object])
+
+
+def planning_only(method: _Method) -> _Method:
+    """Mark a method of a class that only planning calls: editing it reruns nothing, so no run may call it."""
+    return method
+
+
+@dataclass(frozen=True)
+class Size:
+    """What of a problem the cost depends on.
+
+    Attributes:
+        arms: size of the decision space; 1 where it is continuous.
+        contexts: size of the context space, where there is a payoff table; else 1.
+        context_coordinates: coordinates of a continuous context; 0 where contexts are finite.
+        priors: candidate priors.
+        kernels: distinct kernels among them.
+        rehearsal: rounds that are played on a simulator before each round, from nothing known.
+    """
+
+    arms: int = 1
+    contexts: int = 1
+    context_coordinates: int = 0
+    priors: int = 1
+    kernels: int = 1
+    rehearsal: int = 0
+
+    @property
+    def points(self) -> int:
+        """Points of the payoff table."""
+        return self.arms * self.contexts
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one seed takes.
+
+    Attributes:
+        counts: how often each kind of step is done, by its name; what one of them takes is measured.
+        numbers: float64 that are held at once.
+        tables: payoff tables that the objective pursued is worked out for.
+        priors: candidate priors that the run file has columns for.
+    """
+
+    counts: Mapping[str, float] = field(default_factory=dict)
+    numbers: float = 0.0
+    tables: float = 0.0
+    priors: int = 1

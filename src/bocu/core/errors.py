@@ -17,7 +17,7 @@ class BocuError(Exception):
     """
 
     def __init__(self, message: object) -> None:
-        super().__init__(shortened(_printable(str(message)), _LONGEST))
+        super().__init__(one_line(str(message)))
 
 
 class BrokenFileError(BocuError):
@@ -61,8 +61,9 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 4 :]}"
 
 
-def _printable(text: str) -> str:
-    """Return text without line breaks, control characters or halves of characters."""
-    return "".join(
+def one_line(text: str) -> str:
+    """Return text without line breaks, control characters or halves of characters, as long as people still read."""
+    printable = (
         letter if letter.isprintable() else " " if letter in "\n\t" else ascii(letter)[1:-1] for letter in text.strip()
     )
+    return shortened("".join(printable), _LONGEST)

@@ -1,4 +1,8 @@
-"""What problems, algorithms and the loop between them tell one another; none of the three is imported here."""
+"""What problems, algorithms and the loop between them tell one another; none of the three is imported here.
+
+The names of the protocols, and the groups of them that classes are defined for, stand here as well: a protocol says who
+chooses what in which order, and how each is played stands in `bocu.sweep.runs.protocol`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +10,77 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bocu.core.domains import Domain
+TIME_VARYING = ("time-varying",)
+CONTEXTUAL = ("general", "data-driven", "simulator")
+CONTINUOUS = ("continuous",)
+SCALARISED = ("scalarised",)
+ROLLING = ("rolling-simulator",)
+GRID = CONTEXTUAL + ROLLING
+FINITE = TIME_VARYING + GRID
+ANNOUNCED = GRID + SCALARISED
+EVERY = FINITE + CONTINUOUS + SCALARISED
+
+
+@dataclass(frozen=True)
+class FiniteDomain:
+    """A finite set of points; a decision or context in it is named by its index.
+
+    Attributes:
+        points: coordinates, shape (size, dimension).
+        names: what each coordinate is, with its unit in the same place of `units`.
+    """
+
+    points: np.ndarray
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of members."""
+        return len(self.points)
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return self.points.shape[1]
+
+    def coordinates(self, index: int) -> np.ndarray:
+        """Return the coordinates (dimension,) of a member, by its index."""
+        return self.points[index]
+
+
+@dataclass(frozen=True)
+class BoxDomain:
+    """All points between `lower` and `upper`, both of shape (dimension,); a member is named by its coordinates."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.lower)
+
+    def coordinates(self, point: np.ndarray) -> np.ndarray:
+        """Return a member's coordinates: itself, as an array (dimension,)."""
+        return np.asarray(point, dtype=float)
+
+
+Domain = FiniteDomain | BoxDomain
+
+
+def unit_cube(kind: str, dimension: int) -> BoxDomain:
+    """Return the box [0, 1]^dimension of decisions or contexts."""
+    names = tuple(f"{kind} {place + 1}" for place in range(dimension)) if dimension > 1 else (kind,)
+    return BoxDomain(np.zeros(dimension), np.ones(dimension), names, ("1",) * dimension)
+
+
+def time_steps(last: float = np.inf) -> BoxDomain:
+    """Return the times 1, 2, ... up to the last one, where time is what contexts are."""
+    return BoxDomain(np.array([1.0]), np.array([last]), ("time step",), ("1",))
+
 
 Decision = int | np.ndarray
 """An index into a finite domain, or the coordinates of a point of a box."""

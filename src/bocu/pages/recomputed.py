@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from pydantic import BaseModel
 
-from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.manifest import edit_of
+from bocu.core.errors import BocuError, BrokenFileError, one_line
+from bocu.core.io.hashes import edit_of
 from bocu.core.plain import Plain
 from bocu.pages.report import embedded
 from bocu.pages.report.build import Part, build_page
@@ -57,6 +58,24 @@ def _part(plan: Plan, part: str, digests: Sequence[str | Path], summary: str | P
     figures = [file for file in plan.products.figures("json", part) if Path(file).is_file()]
     claims = [file for file in plan.products.claims(part) if Path(file).is_file()]
     return Part(plan.describe(), digests, summary, figures, plan.products.audits(part), claims)
+
+
+class _Panel(BaseModel):
+    """What a page has to say of a comparison."""
+
+    id: str
+    experiment: str
+    problem: str
+    metric: str
+
+
+class _Index(BaseModel):
+    """What a page, which may be anybody's, has to say of itself."""
+
+    version: int
+    experiments: list[str]
+    panels: list[_Panel]
+    reference: str | None
 
 
 @dataclass
@@ -108,8 +127,8 @@ def verify_page(page: str | Path, trust: bool = False) -> Recomputed:
     islands: dict[str, str] = dict(_ISLAND.findall(text))
     try:
         index = json.loads(islands["numbers"])
-        version, shown = index["version"], index["panels"]
-    except (KeyError, ValueError):
+        version, shown = _Index.model_validate(index).version, index["panels"]
+    except (KeyError, ValueError, RecursionError):
         raise BrokenFileError(page, "no page of a report, or of an earlier version: it holds no numbers") from None
     if version != embedded.VERSION:
         raise BocuError(f"{page}: its numbers are of version {version}; this code reads {embedded.VERSION}")
@@ -130,7 +149,10 @@ def verify_page(page: str | Path, trust: bool = False) -> Recomputed:
         for key in sorted(index.keys() - {"panels", *_PLACES}):
             found.compare(f"numbers: {key}", index[key], now[key])
         for panel in shown:
-            _compare_panel(found, panel, islands, anew)
+            try:
+                _compare_panel(found, panel, islands, anew)
+            except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+                found.faults.append(f"{panel['problem']}, {panel['metric']}: no numbers of the form that reports have")
         _compare_words(found, _Words.of(text), _Words.of(written))
         for file in sorted(again.parent.glob("tables/*.csv")):
             if (beside := Path(page).parent / "tables" / file.name).is_file():
@@ -318,6 +340,6 @@ class _Words(HTMLParser):
 
 def told_briefly(faults: Sequence[str]) -> Iterator[str]:
     """Return the first of many lines, and how many more there are."""
-    yield from faults[:_SHOWN]
+    yield from map(one_line, faults[:_SHOWN])  # they hold what the page says
     if len(faults) > _SHOWN:
         yield f"... and {len(faults) - _SHOWN} more"

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import Domain, FiniteDomain
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
 from bocu.core.plain import Plain
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
+from bocu.core.rounds import Context, Decision, Description, Domain, FiniteDomain, Outline, Payoff, Round
 from bocu.problems.given_design import Design, GivenDesign, read_design
 from bocu.robust.contexts.estimates import draw
 from bocu.robust.contexts.references import Estimate
@@ -133,6 +131,11 @@ class Rehearsal:
 class Realisation(ABC):
     """A problem as one seed meets it. Payoffs are to be maximised.
 
+    To be written: `description`, `payoff`, `payoffs` and `reference`. All else says what is so of most problems and may
+    stay: what is announced (`available`, `margin`, `weights`), where contexts come from (`truth`, `draw_context`),
+    payoffs that change (`payoff_at`), what is observed (`observe`, `outcomes`, `initial_design`), and, of continuous
+    decisions or contexts, `table`, `payoff_function`, `law`, `expected_payoffs` and what follows from them.
+
     Attributes:
         description: what algorithms may know.
         rehearsal: what comes before each round, where the protocol has such a thing.
@@ -145,25 +148,9 @@ class Realisation(ABC):
     estimate: Estimate | None = None
     optima: Mapping[int, float] = {}
 
-    def round(self, t: int) -> Round:
-        """Return what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
-        return Round(t=t, available=self.available(t))
-
-    def available(self, t: int) -> np.ndarray | None:
-        """Return the decisions that may be taken in round `t`, as `Round` has them; None: all of them."""
-        return None
-
-    def margin(self, t: int) -> float | None:
-        """Return the radius that the problem itself announces for round `t`; None where it announces none."""
-        return None
-
     @abstractmethod
     def payoff(self, decision: Decision, context: Context) -> Payoff:
         """Return the noise-free payoff, a number, or shape (outputs,) where there are several."""
-
-    def payoff_at(self, t: int, decision: Decision, context: Context) -> Payoff:
-        """Return the noise-free payoff in round `t`, from 1 on; `payoff` where it stands still."""
-        return self.payoff(decision, context)
 
     @abstractmethod
     def payoffs(self, t: int) -> np.ndarray:
@@ -179,6 +166,22 @@ class Realisation(ABC):
 
         Where it is estimated: what stands before any context was seen.
         """
+
+    def round(self, t: int) -> Round:
+        """Return what is announced in round `t`, from 1 on, but for distributions, which are the protocol's."""
+        return Round(t=t, available=self.available(t))
+
+    def available(self, t: int) -> np.ndarray | None:
+        """Return the decisions that may be taken in round `t`, as `Round` has them; None: all of them."""
+        return None
+
+    def margin(self, t: int) -> float | None:
+        """Return the radius that the problem itself announces for round `t`; None where it announces none."""
+        return None
+
+    def payoff_at(self, t: int, decision: Decision, context: Context) -> Payoff:
+        """Return the noise-free payoff in round `t`, from 1 on; `payoff` where it stands still."""
+        return self.payoff(decision, context)
 
     def truth(self, t: int) -> np.ndarray:
         """Return the distribution that the context of round `t` comes from, shape (contexts,)."""
@@ -268,6 +271,9 @@ ProblemType = TypeVar("ProblemType", bound=ProblemParameters)
 class Problem(ABC, Generic[ProblemType]):
     """A family of realisations.
 
+    To be written: `about`, `protocols`, `Parameters`, `units` and `realise`. What plans ask (`outline`, `check_rounds`,
+    `size`) may stay.
+
     Attributes:
         about: what is told of it.
         protocols: those that it may be played under.
@@ -295,6 +301,10 @@ class Problem(ABC, Generic[ProblemType]):
         self.inputs = inputs
         self.initial = parameters.initial_points()
         self.protocol = parameters.protocol_among(self.protocols)
+
+    @abstractmethod
+    def realise(self, streams: Streams) -> Realisation:
+        """Draw what one seed meets, from the streams "problem" and, of several outputs, "weights" alone."""
 
     def _cite(self, prepared: Mapping[str, object]) -> None:
         """Take over what the attributes of a prepared file say of the data behind it."""
@@ -351,7 +361,3 @@ class Problem(ABC, Generic[ProblemType]):
         if design.sha256 != self.parameters.given_design.sha256:
             raise BocuError(f"{design.file}: another file than the experiment was planned with; plan it again")
         return design
-
-    @abstractmethod
-    def realise(self, streams: Streams) -> Realisation:
-        """Draw what one seed meets, from the streams "problem" and, of several outputs, "weights" alone."""

@@ -11,24 +11,27 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import Domain, unit_cube
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTINUOUS
 from bocu.core.randomness import Streams, scrambled_sobol
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import CONTINUOUS, Context, Decision, Description, Domain, Outline, unit_cube
 from bocu.problems.base import Problem, ProblemParameters, Realisation
-from bocu.problems.expected import ExpectedPayoffFunction, Optimum, PayoffFunction
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
-from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
+from bocu.problems.optima import (
+    ExpectedPayoffFunction,
+    Optimum,
+    PayoffFunction,
+    RuleName,
+    expectation_named,
+    expected_payoff,
+    optima_along,
+    optimum_of,
+)
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
-from bocu.robust.contexts.laws import JointLaw
-from bocu.robust.contexts.schedules import Schedule
-from bocu.robust.contexts.shifts import ShiftParameters, restated
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import JointLaw, LawParameters
+from bocu.robust.contexts.shifts import Schedule, ShiftParameters, restated
 
 
 class ContinuousParameters(ProblemParameters):
@@ -281,33 +284,21 @@ class ContinuousRealisation(Realisation):
 class Ackley(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 1, context N(0.5, 0.15^2)."""
 
-    about = About(
-        title="Ackley, 2 + 1",
-        summary="Ackley, 2 + 1, normal context",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Ackley, 2 + 1", summary="Ackley, 2 + 1, normal context", paper="Huang et al. 2024")
     expectation = "ackley"
 
 
 class Ackley24(ContinuousProblem[ContinuousParameters]):
     """Ackley, 2 + 4, contexts N(0.5, 0.15^2)."""
 
-    about = About(
-        title="Ackley, 2 + 4",
-        summary="Ackley, 2 + 4, normal contexts",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Ackley, 2 + 4", summary="Ackley, 2 + 4, normal contexts", paper="Huang et al. 2024")
     expectation = "ackley-2-4"
 
 
 class ModifiedBranin(ContinuousProblem[ContinuousParameters]):
     """Modified Branin, 2 + 2, contexts N(0.5, 0.1^2)."""
 
-    about = About(
-        title="Modified Branin",
-        summary="modified Branin, 2 + 2, normal contexts",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Modified Branin", summary="modified Branin, 2 + 2, normal contexts", paper="Huang et al. 2024")
     expectation = "modified-branin"
 
 
@@ -331,11 +322,7 @@ class _Hartmann(ContinuousProblem[HartmannParameters]):
 class Hartmann(_Hartmann):
     """Hartmann-6, 5 + 1, context N(0.5, 0.1^2)."""
 
-    about = About(
-        title="Hartmann, 5 + 1",
-        summary="Hartmann, 5 + 1, normal context",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Hartmann, 5 + 1", summary="Hartmann, 5 + 1, normal context", paper="Huang et al. 2024")
     expectation = "hartmann-6"
 
 
@@ -353,11 +340,7 @@ class ComplicatedHartmann(_Hartmann):
 class Newsvendor(ContinuousProblem[ContinuousParameters]):
     """Newsvendor, 1 + 1, demand Burr XII."""
 
-    about = About(
-        title="Newsvendor",
-        summary="newsvendor, 1 + 1, Burr XII demand",
-        paper="Huang et al. 2024",
-    )
+    about = About(title="Newsvendor", summary="newsvendor, 1 + 1, Burr XII demand", paper="Huang et al. 2024")
     expectation = "newsvendor"
 
 

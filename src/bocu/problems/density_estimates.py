@@ -17,8 +17,7 @@ from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.given_design import InitialDesign
 from bocu.problems.optima import expectation_named
-from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distance_of_estimate
-from bocu.robust.contexts.estimates import KernelDensity
+from bocu.robust.contexts.estimates import OBSERVATIONS, KernelDensity, distance_of_estimate
 from bocu.robust.contexts.laws import ContextLaw
 
 

@@ -14,13 +14,12 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Number, Positive
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Context, Decision, Outline
-from bocu.learners.surrogates.roots import SpectralRoot
+from bocu.learners.surrogates.grams import SpectralRoot
 from bocu.learners.surrogates.time_varying import drifting
 from bocu.problems.candidates import prior_named
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation

@@ -13,15 +13,13 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import Size, planning_only
 from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Count, Positive
 from bocu.core.plain import Plain
-from bocu.core.protocols import CONTEXTUAL
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import CONTEXTUAL, Context, Decision, Description, FiniteDomain, Outline
 from bocu.learners.surrogates.grid import GridPrior, check_scales
 from bocu.problems.base import Problem, Realisation
 from bocu.problems.candidates import FIT_KERNEL, FITTED, OWN_KERNEL, CandidateParameters, Lengthscale, prior_named
@@ -38,8 +36,7 @@ from bocu.problems.given_design import MOST_POINTS, InitialDesign, points_in_des
 from bocu.problems.priors.grids import fitted_prior, grid_priors
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.contexts.references import Estimate
-from bocu.robust.contexts.schedules import Schedule
-from bocu.robust.contexts.shifts import ShiftParameters
+from bocu.robust.contexts.shifts import Schedule, ShiftParameters
 
 if TYPE_CHECKING:
     from bocu.sweep.experiment.branches import ProblemPaths

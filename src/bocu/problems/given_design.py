@@ -17,10 +17,10 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.parameters import Integer, Parameters
+from bocu.core.rounds import Domain, FiniteDomain
 
 #: How far a coordinate may lie from the grid point that it names: files often have six digits.
 SAME = 1e-6

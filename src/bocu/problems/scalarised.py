@@ -16,24 +16,30 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import Domain, FiniteDomain, unit_cube
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, Positive
-from bocu.core.protocols import SCALARISED
 from bocu.core.randomness import Streams, scrambled_sobol
-from bocu.core.rounds import Context, Decision, Description, Outline, Payoff
+from bocu.core.rounds import (
+    SCALARISED,
+    Context,
+    Decision,
+    Description,
+    Domain,
+    FiniteDomain,
+    Outline,
+    Payoff,
+    unit_cube,
+)
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.distributions import ByLaw, Distribution, shifting, weights_on
 from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 from bocu.robust.contexts.estimates import covering_grid, draw
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.references import Estimate
-from bocu.robust.contexts.schedules import Schedule
-from bocu.robust.contexts.shifts import ShiftParameters
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.shifts import Schedule, ShiftParameters
 
 BURR = ByLaw.model_construct(law=LawParameters.model_construct(name="burr-xii", parameters={"a": 2.0, "b": 20.0}))
 """Burr XII(2, 20), the newsvendor's demand."""

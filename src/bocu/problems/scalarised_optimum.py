@@ -18,7 +18,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.ties import first_best
-from bocu.learners.acquisition.ascent import ascend
+from bocu.learners.acquisition.multistart import ascend
 from bocu.robust.ambiguity.checks import Floats
 
 PayoffTables = Callable[[Floats], Floats]

@@ -13,23 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import FiniteDomain, time_steps
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import Day, Integer, Number, Parameters
 from bocu.core.plain import Plain
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import TIME_VARYING, Context, Decision, Description, FiniteDomain, Outline, time_steps
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.problems.data.catalogue import Source
 from bocu.problems.prepared_data import UNSETTLED, settled_source
-from bocu.problems.priors.fit import Centre, PriorSpecification
+from bocu.problems.priors.fit import Centre, PriorSpecification, differing_in_scale_only, read_prior
 from bocu.problems.priors.statements import Candidate, FittedPrior, Period
-from bocu.problems.priors.stored import differing_in_scale_only, read_prior
 
 if TYPE_CHECKING:
     from bocu.problems.data.catalogue import Catalogue

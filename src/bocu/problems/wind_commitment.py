@@ -19,16 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bocu.core.about import About
-from bocu.core.costs import Size, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import About, Size, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import KERNELS
 from bocu.core.parameters import Count, Day, Integer, NotNegative, Parameters, Positive
-from bocu.core.protocols import ROLLING
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Description, Outline
+from bocu.core.rounds import ROLLING, Context, Decision, Description, FiniteDomain, Outline
 from bocu.learners.surrogates.grid import GridPrior, check_scales
 from bocu.problems.base import Problem, Realisation, Rehearsal
 from bocu.problems.candidates import CandidateParameters, prior_named

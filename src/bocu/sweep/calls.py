@@ -3,6 +3,12 @@
 Each call notes itself under results/.calls when its jobs begin and takes the note away at its end. While it lives it
 holds a lock beside the note, so a note whose lock is free is that of a killed call: its jobs under SLURM go on alone,
 and Snakemake's own locks of files stay.
+
+What `bocu resume` takes up of a command line stands here too. It lies under results/, which may be somebody else's, and
+Snakemake runs what its arguments name: a Snakefile, Python in a profile, in resources and after `--logger`, programs of
+`--precommand` and `--jobscript`. So a command is rebuilt of the options in `FLAGS`, `ONE_VALUE` and `VALUES`, with
+values of these forms. The Snakefile and the profiles are those of the clone, what `--config` sets is looked at as
+settings are that a record names, and files of `--configfile` as files are that it names: `bocu.sweep.opening`.
 """
 
 import contextlib
@@ -17,15 +23,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError
-from bocu.core.io import manifest
+from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import process_runs, regular_file, write_json
-from bocu.sweep.experiment.paths import RESULTS
+from bocu.core.io.hashes import edit_of, forget_digest
+from bocu.sweep.experiment.paths import RESULTS, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
 LOGS = Path(".snakemake/log")
+RECORDS = Path(".snakemake/metadata")  # by which parameters each file was made
 LONGEST_NOTE = 1_000_000  # bytes
 QUEUE_SECONDS = 60.0  # that SLURM may take to answer
 NOTE_SECONDS = 60.0  # that a call may take from its locks to its note
@@ -141,7 +148,7 @@ def end() -> None:
 def forget(note: Path) -> None:
     """Remove the note of a call."""
     note.unlink(missing_ok=True)
-    manifest.forget_digest(note)
+    forget_digest(note)
     _lock(note).unlink(missing_ok=True)
 
 
@@ -152,7 +159,7 @@ def calls() -> list[Call]:
     found: list[Call] = []
     for note in CALLS.glob("*.json"):
         with contextlib.suppress(OSError, ValueError, BocuError):
-            if regular_file(note).st_size <= LONGEST_NOTE and not manifest.edit_of(note):
+            if regular_file(note).st_size <= LONGEST_NOTE and not edit_of(note):
                 call = TypeAdapter(Call).validate_json(note.read_bytes())
                 found += [call] if call.note == note else []  # another name would lead elsewhere
     return sorted(found, key=lambda call: call.started)
@@ -165,7 +172,7 @@ def refuse_edited_notes() -> None:
         BocuError: one line with the note.
     """
     for note in sorted(CALLS.glob("*.json")):
-        if note.is_file() and note.stat().st_size <= LONGEST_NOTE and (told := manifest.edit_of(note)):
+        if note.is_file() and note.stat().st_size <= LONGEST_NOTE and (told := edit_of(note)):
             raise BocuError(f"{note}: {told}; look for jobs of its call that go on, then remove it")
 
 
@@ -269,5 +276,156 @@ def hindrance(plan: Plan) -> str | None:
     )
 
 
+def forget_records(files: Sequence[str], arguments: Sequence[str]) -> str:
+    """Have Snakemake forget by which parameters files were made: they stand as they are.
+
+    Args:
+        files: outputs of the workflow.
+        arguments: of Snakemake, that tell the experiment.
+
+    Returns:
+        Why it did not, where it did not: it then has a job look at each of the files, once. Else nothing.
+    """
+    if not files or not RECORDS.is_dir():
+        return ""
+    snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(in_clone("Snakefile"))]
+    done = subprocess.run([*snakemake, "--cleanup-metadata", *files, *arguments], capture_output=True, text=True)
+    if done.returncode == 0 or "metadata was not present" in done.stderr:
+        return ""
+    return f"Snakemake could not forget how the runs were made ({' '.join(done.stderr.split())})"
+
+
 def _lock(note: Path) -> Path:
     return note.with_suffix(".lock")
+
+
+_NUMBER = r"\d+(\.\d+)?"
+_WORD = r"[a-z][a-z0-9_-]*"
+_RULE = r"[a-z][a-z0-9_]*"
+_AMOUNT = rf"({_NUMBER}|[A-Za-z0-9][A-Za-z0-9_-]*)"  # Snakemake evaluates it: a number or a name calls nothing
+_RESOURCE = "(mem_mb|disk_mb|runtime|nodes|tasks|cpus_per_task|slurm_account|slurm_partition|slurm_constraint|qos)"
+_TARGET = r"(?!.*\.\.)[A-Za-z0-9][\w./-]*"
+
+FLAGS = frozenset(
+    {
+        *("--keep-going", "-k", "--rerun-incomplete", "--ri", "--show-failed-logs", "--printshellcmds", "-p"),
+        *("--nocolor", "--verbose", "--notemp", "--nt", "--forceall", "-F", "--force", "-f"),
+        *("--slurm-requeue", "--slurm-no-requeue", "--slurm-no-account", "--slurm-keep-successful-logs"),
+    }
+)
+ONE_VALUE = {
+    **dict.fromkeys(("--cores", "-c", "--jobs", "-j"), rf"{_NUMBER}|all|unlimited"),
+    **dict.fromkeys(("--retries", "--restart-times", "-T", "--latency-wait", "--output-wait", "-w"), _NUMBER),
+    **dict.fromkeys(("--local-cores", "--max-threads", "--scheduler-subsample", "--max-checksum-file-size"), _NUMBER),
+    **dict.fromkeys(("--max-status-checks-per-second", "--seconds-between-status-checks"), _NUMBER),
+    **dict.fromkeys(("--executor", "-e"), "local|warm|slurm"),
+    "--max-jobs-per-timespan": r"\d+/\d+[smh]?",
+    "--scheduler": "greedy|ilp",
+    "--slurm-qos": r"[A-Za-z0-9][\w-]*",
+    "--slurm-reservation": r"[A-Za-z0-9][\w-]*",
+    "--slurm-status-command": "squeue|sacct",
+    "--slurm-init-seconds-before-status-checks": _NUMBER,
+}
+VALUES = {
+    **dict.fromkeys(("--quiet", "-q"), _WORD),
+    **dict.fromkeys(("--until", "-U", "--omit-from", "-O", "--forcerun", "-R", "--prioritize", "-P"), _TARGET),
+    **dict.fromkeys(("--default-resources", "--default-res"), rf"{_RESOURCE}={_AMOUNT}"),
+    **dict.fromkeys(("--resources", "--res"), rf"{_WORD}={_NUMBER}"),
+    "--set-resources": rf"{_RULE}:{_RESOURCE}={_AMOUNT}",
+    "--set-threads": rf"{_RULE}=\d+",
+    "--rerun-triggers": "code|input|mtime|params|software-env",
+    "--logger": "bocu",
+}
+CLONE = {"--snakefile": "Snakefile", "-s": "Snakefile", "--workflow-profile": "profiles"}
+"""Options whose value is this file of the clone, or in this folder of it."""
+_SETTINGS = ("--config", "-C")
+_FILES = ("--configfile", "--configfiles")
+_JOINED = re.compile(r"(-[cjTw])(\d+)")
+
+
+@dataclass
+class Recorded:
+    """A command line of Snakemake, taken apart.
+
+    Attributes:
+        options: all but what follows, as they stood.
+        files: of `--configfile`.
+        settings: of `--config`, "key=value" each.
+        targets: what it was to make.
+    """
+
+    options: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+
+    def command(self) -> list[str]:
+        """Return the arguments put together again."""
+        files = ["--configfile", *self.files] if self.files else []
+        settings = ["--config", *self.settings] if self.settings else []
+        return [*self.options, *files, *settings, *(["--", *self.targets] if self.targets else [])]
+
+
+def read_recorded(arguments: Sequence[str]) -> Recorded:
+    """Take a recorded command line apart.
+
+    Raises:
+        BocuError: an option or a value that is not taken up.
+    """
+    found = Recorded()
+    for option, values in _grouped(arguments):
+        if option == "--":
+            found.targets += [_of_form(value, _TARGET, value) for value in values]
+        elif option in _FILES:
+            found.files = list(values)
+        elif option in _SETTINGS:
+            found.settings = list(values)
+        elif option in CLONE and len(values) == 1 and _of_the_clone(option, values[0]):
+            found.options += [option, *values]
+        elif option in FLAGS and not values:
+            found.options.append(option)
+        elif option in ONE_VALUE and len(values) == 1:
+            found.options += [option, _of_form(values[0], ONE_VALUE[option], f"{option} {values[0]}")]
+        elif option in VALUES:
+            found.options += [option, *(_of_form(each, VALUES[option], f"{option} {each}") for each in values)]
+        else:
+            raise _not_taken_up(" ".join([option, *values]))
+    return found
+
+
+def _grouped(arguments: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Return every option with its values; targets follow "--"."""
+    words = list(arguments)
+    while words:
+        option, equals, value = words.pop(0).partition("=")
+        if option == "--":
+            yield "--", words
+            return
+        if joined := _JOINED.fullmatch(option):
+            option, equals, value = joined[1], "=", joined[2]
+        if not option.startswith("-"):
+            yield "--", [option + equals + value]
+            continue
+        single = option in FLAGS or bool(equals)
+        most = 1 if option in ONE_VALUE or option in CLONE else len(words)
+        values = [value] if equals else []
+        while words and not single and len(values) < most and not words[0].startswith("-"):
+            values.append(words.pop(0))
+        yield option, values
+
+
+def _of_form(value: str, form: str, said: str) -> str:
+    if not re.fullmatch(form, value):
+        raise _not_taken_up(said)
+    return value
+
+
+def _of_the_clone(option: str, value: str) -> bool:
+    path = Path(value).resolve()
+    return (option == "--workflow-profile" and value == "none") or any(
+        place in (path, path.parent) for place in of_clone(CLONE[option])
+    )
+
+
+def _not_taken_up(said: str) -> BocuError:
+    return BocuError(f"found {shown(said)}, which is not taken up")

@@ -3,7 +3,7 @@
 import filecmp
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError, shortened
 from bocu.core.io.files import open_netcdf, read_netcdf
-from bocu.core.io.provenance import collected
+from bocu.core.io.provenance import ACCEPTED, collected
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # What tells who made a file, when, where and of what: no result.
 PROVENANCE = frozenset(
     {
+        ACCEPTED,
         "code_version",
         "commit",
         "cpu",
@@ -48,10 +49,12 @@ class FileDifference:
     Attributes:
         what: the variable, coordinate or attribute.
         text: how.
+        iteration: the round of the first entry that differs; None where there is no round.
     """
 
     what: str
     text: str
+    iteration: int | None = None
 
 
 def pairs(one: Path, other: Path) -> tuple[list[tuple[Path, Path]], list[Path]]:
@@ -113,7 +116,13 @@ def file_differences(one: str | os.PathLike[str], other: str | os.PathLike[str])
     if filecmp.cmp(one, other, shallow=False):
         read_netcdf(one)  # two copies of what is no NetCDF file are not identical results
         return
-    a, b = read_netcdf(one), read_netcdf(other)
+    yield from dataset_differences(read_netcdf(one), read_netcdf(other), (str(one), str(other)))
+
+
+def dataset_differences(
+    a: "xr.Dataset", b: "xr.Dataset", called: Sequence[str] = ("what was recorded", "what comes out now")
+) -> Iterator[FileDifference]:
+    """Return what differs between two data sets, as `file_differences` does, which are called so."""
     yield from _attributes(a, b)
     names = [str(name) for name in [*a.coords, *a.data_vars]]
     names += [str(name) for name in [*b.coords, *b.data_vars] if name not in a.variables]
@@ -121,7 +130,7 @@ def file_differences(one: str | os.PathLike[str], other: str | os.PathLike[str])
         if name == TIMES:
             continue
         if name not in a.variables or name not in b.variables:
-            yield FileDifference(name, f"only in {one if name in a.variables else other}")
+            yield FileDifference(name, f"only in {called[name not in a.variables]}")
         else:
             yield from _variable(name, a[name], b[name])
 
@@ -144,7 +153,7 @@ def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[FileD
     if a.dims != b.dims or a.shape != b.shape:
         yield FileDifference(name, f"sizes {_sizes(a)} against {_sizes(b)}")
         return
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype and not {a.dtype.kind, b.dtype.kind} <= {*"UO"}:  # kinds of text
         yield FileDifference(name, f"type {a.dtype} against {b.dtype}")
     differ = _differ(a.values, b.values)
     count = int(differ.sum())
@@ -152,7 +161,8 @@ def _variable(name: str, a: "xr.DataArray", b: "xr.DataArray") -> Iterator[FileD
         place = tuple(int(index) for index in np.argwhere(differ)[0])
         first = f"{_shown(a.values[place])} against {_shown(b.values[place])}"
         text = f"{count} of {differ.size} entries differ, first at {_labels(a, place)}: {first}"
-        yield FileDifference(name, text + _largest(a.values[differ], b.values[differ]))
+        iteration = int(a["iteration"].values[place[a.dims.index("iteration")]]) if "iteration" in a.dims else None
+        yield FileDifference(name, text + _largest(a.values[differ], b.values[differ]), iteration)
 
 
 def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:

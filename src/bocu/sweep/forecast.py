@@ -1,19 +1,28 @@
-"""How long blocks of seeds take and how large they get, and what their jobs ask for.
+"""How long blocks of seeds take and how large they get, what their jobs ask for, and how many seeds share one.
 
-Known from, in this order: run files of the branch; a pilot of it (`bocu.sweep.pilots`); run files of other experiments,
-of the same classes; else the model alone (`experiment.resources`), cautious where a class says nothing. The model
-carries measured times over to other numbers of seeds and iterations. None of this enters a path or the parameters of
-a job.
+Known from, in this order: run files of the branch; a pilot of it, measured when asked for and kept beside the results;
+run files of other experiments, of the same classes; else the model alone (`experiment.resources`), cautious where a
+class says nothing. The model carries measured times over to other numbers of seeds and iterations. None of this enters
+a path or the parameters of a job.
+
+Where an experiment says `per_job: auto`, a job is to take a minute: long beside its own start, short beside the sweep,
+and soon repeated when it fails. A sweep with less work than that for every core is cut smaller, for the cores to share
+it. One estimate differs from the next: so what was settled holds from then on, and more seeds add blocks. Seeds are
+computed one by one, so that no number depends on any of this.
 """
 
 import functools
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import logging
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bocu.core.errors import BocuError
-from bocu.core.plain import Specification
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.files import canonical_json, read_text, write_json
+from bocu.core.plain import Plain, Specification
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.paths import RESULTS, block_name
 from bocu.sweep.experiment.plan import Plan
@@ -27,12 +36,13 @@ from bocu.sweep.experiment.resources import (
     estimate,
     memory,
     minutes,
+    scoring_seconds,
+    usual_seconds,
 )
-from bocu.sweep.experiment.scoring_costs import scoring_seconds
-from bocu.sweep.experiment.stages import usual_seconds
 from bocu.sweep.narrator import UNFORECAST, Job
-from bocu.sweep.pilots import read_pilots
-from bocu.sweep.runs.pilot import Pilot
+from bocu.sweep.runs.pilot import SECONDS as PILOT_SECONDS
+from bocu.sweep.runs.pilot import Pilot, in_a_process
+from bocu.sweep.staleness import flat
 
 _FILES = 4  # that are read of one branch
 MODEL, CAUTION = "model", "caution"
@@ -248,3 +258,168 @@ def _as_run(branch: Branch, specification: Specification) -> Branch:
         specification["iterations"],
         specification["threads"],
     )
+
+
+SECONDS = 60.0
+"""What a job is to take."""
+LEAST_SECONDS = 5.0
+"""What it is to take at least, were cores to stand idle: ten times as long as its start."""
+BLOCKS_A_CORE = 2
+Key = tuple[str, str, str]
+
+
+def settled(plan: Plan) -> dict[Key, int]:
+    """Return the seeds of a block of every branch: as they are kept, as of runs that stand, else by the forecast.
+
+    Raises:
+        BocuError: what is kept cannot be read.
+    """
+    kept, before = _kept(plan), _of_the_record(plan)
+    found: dict[Key, int] = {}
+    for key, branch in plan.branches.items():
+        if "/".join(key) in kept:
+            found[key] = kept["/".join(key)]
+        elif before is not None and Path(plan.paths.run_file(branch, 0, 0)).parent.is_dir():
+            found[key] = before
+    if len(found) < len(plan.branches):
+        found = {**_forecast(plan, len(os.sched_getaffinity(0))), **found}
+    return found
+
+
+def keep(plan: Plan) -> None:
+    """Write down what was settled, for all further planning; other branches that have been settled stay."""
+    if plan.experiment.seeds.per_job == "auto":
+        now = {"/".join(key): seeds for key, seeds in plan.per_job.items()}
+        write_json(plan.paths.per_job, {**_kept(plan), **now}, recorded=True)
+
+
+def _forecast(plan: Plan, cores: int) -> dict[Key, int]:
+    forecaster, count = Forecaster(plan, elsewhere=False), plan.experiment.seeds.count
+    seconds = {branch.key: _seconds(forecaster, branch) for branch in plan.branches.values()}
+    work = count * sum(a_seed for _, a_seed in seconds.values())
+    wanted = min(SECONDS, max(LEAST_SECONDS, work / (BLOCKS_A_CORE * cores)))
+    return {key: seeds_a_job(count, start, a_seed, wanted) for key, (start, a_seed) in seconds.items()}
+
+
+def _seconds(forecaster: Forecaster, branch: Branch) -> tuple[float, float]:
+    """Return what a block of a branch takes before its first seed, and what a seed adds."""
+    one, two = (forecaster.block(branch, seeds).seconds for seeds in (1, 2))
+    a_seed = max(two - one, 1e-9)
+    return max(one - a_seed, 0.0), a_seed
+
+
+def seeds_a_job(count: int, start: float, a_seed: float, wanted: float) -> int:
+    """Return the seeds of blocks, as equal as they can be, of which none is to take longer than `wanted`.
+
+    Args:
+        count: all seeds.
+        start: seconds of a block before its first seed.
+        a_seed: seconds of each seed.
+        wanted: seconds of a block; where a seed alone takes longer, it has a block of its own.
+    """
+    most = min(max(1, int((wanted - start) / a_seed)), count)
+    return math.ceil(count / math.ceil(count / most))
+
+
+def _kept(plan: Plan) -> Mapping[str, int]:
+    file = Path(plan.paths.per_job)
+    if not file.is_file():
+        return {}
+    try:
+        kept = json.loads(read_text(file))
+        if all(isinstance(seeds, int) and seeds >= 1 for seeds in kept.values()):
+            return dict(kept)
+    except (ValueError, AttributeError, BrokenFileError):
+        pass
+    raise BocuError(
+        f"{file}: not readable as seeds a job, by branch, or edited; delete it, and blocks are settled anew: runs in "
+        "blocks of another size run again"
+    )
+
+
+def _of_the_record(plan: Plan) -> int | None:
+    """Return the seeds of a block that the experiment had when it was last run, if it said so."""
+    try:
+        before = json.loads(Path(plan.paths.record).read_text(encoding="utf-8"))["seeds"]["per_job"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return before if isinstance(before, int) else None
+
+
+logger = logging.getLogger(__name__)
+
+
+def pilots_file(plan: Plan) -> Path:
+    """Return the file that holds what an experiment's pilots took."""
+    return Path(plan.results, "costs.json")
+
+
+def read_pilots(plan: Plan) -> dict[tuple[str, str, str], Pilot]:
+    """Return the pilots of branches that stand as they were measured, but perhaps for the number of iterations."""
+    kept = _read_pilots(pilots_file(plan))
+    names = {"/".join(branch.key): branch for branch in plan.branches.values()}
+    return {
+        branch.key: Pilot.from_plain(kept[name]["pilot"])
+        for name, branch in names.items()
+        if name in kept and kept[name]["specification"] == _measured_as(branch)
+    }
+
+
+def measure_pilots(
+    plan: Plan, branches: Iterator[Branch], tell: Callable[[str], None], limit_seconds: float = PILOT_SECONDS
+) -> None:
+    """Run the first rounds of the first seed of branches, one after the other, and note what they took.
+
+    Args:
+        plan: what they are branches of.
+        branches: which to measure.
+        tell: told a line a branch.
+        limit_seconds: of the rounds of a branch together.
+
+    Raises:
+        BocuError: data or priors of a branch are not there yet, or its run fails.
+    """
+    from bocu.sweep.runs.compiling import compile_ahead
+
+    chosen = list(branches)
+    inputs = {branch.problem.label: plan.inputs.problem(branch.problem.label) for branch in chosen}
+    wanted = [path for files in inputs.values() for path in flat(files)]
+    if missing := sorted({path for path in wanted if not Path(path).is_file()}):
+        raise BocuError(
+            f"{missing[0]}: no such file ({len(missing)} of what runs are made from are missing); make them first: "
+            f"snakemake --cores all --configfile FILE -- {' '.join(missing)}"
+        )
+    compile_ahead(plan)
+    file = pilots_file(plan)
+    kept = _read_pilots(file)
+    for branch in chosen:
+        name = "/".join(branch.key)
+        try:
+            found = in_a_process(
+                branch.specification, inputs[branch.problem.label], plan.experiment.seeds.first, limit_seconds
+            )
+        except BocuError as error:
+            raise BocuError(f"{name}: {error}") from None
+        kept[name] = {"specification": _measured_as(branch), "pilot": asdict(found)}
+        write_json(file, kept)
+        tell(f"{name}: {found.whole.rounds} rounds in {found.whole.seconds:.2g} s")
+
+
+def _measured_as(branch: Branch) -> str:
+    """Return what a pilot holds for: the specification, at any number of iterations."""
+    return canonical_json({**branch.specification, "iterations": None})
+
+
+def _read_pilots(file: Path) -> Plain:
+    """Return what the file holds by branch; nothing of a broken one, which only estimates are lost with."""
+    if not file.is_file():
+        return {}
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        for entry in kept.values():
+            Pilot.from_plain(entry["pilot"])
+            entry["specification"]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        logger.warning("%s: not readable as what pilots took, ignored; `bocu plan --measure` makes it again", file)
+        return {}
+    return dict(kept)

@@ -1,21 +1,28 @@
-"""What every job of the workflow shares: its log, and the one line that a user's fault gets."""
+"""What every job of the workflow shares: its log, and the one line that a user's fault gets.
+
+A broken file is left under another name, so that the next call makes it anew.
+"""
 
 import contextlib
+import json
 import logging
 import os
+import re
 import socket
 import sys
 import traceback
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.io.files import set_aside
 from bocu.core.io.lineage import making, unfold, writing
 from bocu.core.loading import naming_extras
 from bocu.core.plain import Plain
+from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.experiment.paths import checkpoint_folder, log_file
-from bocu.sweep.words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -89,8 +96,6 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
             with naming_extras():
                 yield
         except BocuError as error:
-            from bocu.sweep.broken import fault_told
-
             _tell(f"error: {fault_told(error)}", terminal)
             raise SystemExit(1) from None
         except KeyboardInterrupt:
@@ -139,3 +144,43 @@ def _log_to_standard_error() -> None:
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr, force=True
     )
     logging.captureWarnings(True)
+
+
+_MARKUP = re.compile(r"([\\*_`|])")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a figure, read from its description only when they are asked for: planning opens no file.
+
+    Attributes:
+        description: the JSON file that is written with the figure.
+    """
+
+    description: str
+
+    @property
+    def title(self) -> str:
+        """The heading, plain."""
+        return self._read("title")
+
+    @property
+    def caption(self) -> str:
+        """What is drawn, as reStructuredText that is all text."""
+        return _MARKUP.sub(r"\\\1", self._read("caption"))
+
+    def _read(self, key: str) -> str:
+        return str(json.loads(Path(self.description).read_text(encoding="utf-8"))[key])
+
+
+def fault_told(error: BocuError) -> str:
+    """Return the line for a fault that ended a job; a broken file that the pipeline can make again is set aside."""
+    if not isinstance(error, BrokenFileError) or not _is_made_by_the_pipeline(error.path):
+        return str(error)
+    return f"{error.path}: {error.fault}; renamed to {set_aside(error.path).name}, the next call makes it again"
+
+
+def _is_made_by_the_pipeline(path: Path) -> bool:
+    """Whether a path is one of results/... or data/<source>/...: what lies elsewhere is the user's own."""
+    parts = Path(os.path.relpath(path)).parts
+    return parts[0] == "results" or (parts[0] == "data" and len(parts) > 2 and parts[1] in SOURCES)

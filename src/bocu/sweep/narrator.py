@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bocu.core.io.tables import duration
+from bocu.core.written import duration
 
 SHOWN_RUNNING = 3  # jobs that a word in between names
 SURE = 3.0  # seconds of work by which a forecast is trusted against what finished jobs took

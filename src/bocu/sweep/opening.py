@@ -14,17 +14,16 @@ from typing import Any, NamedTuple
 
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.yaml_files import parse_yaml
+from bocu.core.loading import nothing_outside
 from bocu.core.parameters import nearest
-from bocu.core.places import nothing_outside
 from bocu.core.plain import Plain
 from bocu.sweep.calls import CALLS
-from bocu.sweep.changes import changes
-from bocu.sweep.experiment.clone import in_clone, of_clone
 from bocu.sweep.experiment.configuration import LABEL, read_experiment_file
-from bocu.sweep.experiment.paths import RESULTS, RUN_CACHE, ResultPaths
+from bocu.sweep.experiment.paths import RESULTS, RUN_CACHE, ResultPaths, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import MADE_FROM
+from bocu.sweep.staleness import changes
 
 CONFIGURATION = Path("config")
 _TOLD = ("data", "seeds", "iterations", "threads")
@@ -43,6 +42,12 @@ class MadeFrom(NamedTuple):
     settings: Plain
     record: str = ""
 
+    @property
+    def arguments(self) -> list[str]:
+        """What Snakemake is told of them."""
+        given = [f"{key}={json.dumps(value)}" for key, value in self.settings.items()]
+        return ["--configfile", *map(str, self.files), *(["--config", *given] if given else [])]
+
 
 def open_plan(
     experiment: str | Path, mirror: str | None = None, settings: Sequence[str] = (), trust: bool = False
@@ -58,12 +63,7 @@ def open_plan(
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    sources = sources_of(experiment)
-    for text in settings:
-        merge(sources.settings, setting(text))
-    if mirror is not None:
-        sources.settings["mirror"] = mirror
-    return plan_of(sources, trust)
+    return plan_of(sources_of(experiment, mirror, settings), trust)
 
 
 def open_plan_as_made(experiment: str | Path, trust: bool = False) -> Plan:
@@ -177,15 +177,26 @@ def differences_from_record(plan: Plan) -> list[str]:
     return [line for key in _TOLD for line in changes(before.get(key), now.get(key), key)]
 
 
-def sources_of(experiment: str | Path) -> MadeFrom:
+def sources_of(experiment: str | Path, mirror: str | None = None, settings: Sequence[str] = ()) -> MadeFrom:
     """Return the files and the settings of an experiment.
 
     Args:
         experiment: its file, or its name: the file under config/ that has it, else what made its results.
+        mirror: as of `open_plan`.
+        settings: as of `open_plan`.
 
     Raises:
         BocuError: no such file or experiment.
     """
+    found = _sources_of(experiment)
+    for text in settings:
+        merge(found.settings, setting(text))
+    if mirror is not None:
+        found.settings["mirror"] = mirror
+    return found
+
+
+def _sources_of(experiment: str | Path) -> MadeFrom:
     name = str(experiment)
     written_as_file = name.endswith((".yaml", ".yml")) or "/" in name
     if Path(experiment).is_file() or (written_as_file and os.path.lexists(experiment)):

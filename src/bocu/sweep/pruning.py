@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import BROKEN, is_stale
-from bocu.core.io.manifest import SUFFIX, digest_file, edited
+from bocu.core.io.hashes import SUFFIX, digest_file, edited
 from bocu.sweep.experiment.paths import PARTIAL, RUN_CACHE
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.record import refuse_to_shrink

@@ -13,13 +13,12 @@ from bocu.core.errors import BocuError
 from bocu.core.numerics import pin_kernel
 from bocu.core.plain import Plain
 from bocu.sweep import calls, narrator
-from bocu.sweep.blocks import keep
 from bocu.sweep.experiment.fingerprints.fingerprint import keep_definitions
 from bocu.sweep.experiment.paths import code_file
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import refuse_to_shrink, write_record
-from bocu.sweep.forecast import Forecaster
+from bocu.sweep.forecast import Forecaster, keep
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
 SCRIPTS = "../scripts"

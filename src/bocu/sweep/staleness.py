@@ -8,28 +8,71 @@ import functools
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.hashes import TIMESTAMP, contents_sha256, sha256
 from bocu.core.io.lineage import Lineage, read_lineage, unfold
-from bocu.core.plain import Plain
+from bocu.core.plain import Plain, Specification
 from bocu.problems.data.catalogue import SOURCES, Prepared
-from bocu.sweep.changes import changes
 from bocu.sweep.experiment.branches import Branch
-from bocu.sweep.experiment.fingerprints.fingerprint import source_files
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions, source_files
 from bocu.sweep.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.explanation import MANY, MISSING, UP_TO_DATE, Explanation
-from bocu.sweep.run_files import changed_code, changed_inputs, read_run_file
 
 _PACKAGE = Path(__file__).parents[1]
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
 _SHOWN_NAMES = 3
 _NEAREST = 2  # edited files that are shown of those that a job's code is in
 UNKNOWN = "it does not say what it was made from"
+
+
+MANY = 10  # things of a kind that are shown
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a file is stale.
+
+    Attributes:
+        reasons: what is wrong with the file itself.
+        causes: stale inputs, those with the same explanation together.
+    """
+
+    reasons: tuple[str, ...] = ()
+    causes: tuple[tuple[tuple[str, ...], "Explanation"], ...] = ()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether anything is to be made again."""
+        return bool(self.reasons or self.causes)
+
+    def lines(self) -> Iterator[str]:
+        """Return the explanation as text, causes indented below what they make stale; each is told once."""
+        return self._lines("  ", set())
+
+    def _lines(self, indent: str, told: set[str]) -> Iterator[str]:
+        for reason in self.reasons:
+            yield f"{indent}{reason}"
+        for files, explanation in self.causes[:MANY]:
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            if files[0] in told:
+                yield f"{indent}because of {files[0]}{more}: see above"
+                continue
+            told.add(files[0])
+            yield f"{indent}because of {files[0]}{more}:"
+            yield from explanation._lines(f"{indent}  ", told)
+        if len(self.causes) > MANY:
+            yield f"{indent}because of {sum(len(files) for files, _ in self.causes[MANY:])} other inputs"
+
+
+UP_TO_DATE = Explanation()
+MISSING = Explanation(("not made yet",))
 
 
 class Staleness:
@@ -371,3 +414,139 @@ def _changed_names(lineage: Lineage, names: Sequence[str]) -> Iterator[str]:
         yield f"input {name}: not used before"
     for name in sorted(before - now)[:_SHOWN_NAMES]:
         yield f"input {name}: not used any more"
+
+
+_SHOWN = 80  # characters of a value
+_ABSENT = object()
+
+
+def changes(old: object, new: object, where: str = "") -> Iterator[str]:
+    """Return a line for every key that differs, such as ``problem.parameters.noise: 0.05 -> 0.07``.
+
+    Entries of lists are told apart by their labels where they have any.
+    """
+    if isinstance(old, list) and isinstance(new, list):
+        old, new = _by_name(old), _by_name(new)
+        if list(old) != list(new) and old.keys() == new.keys():
+            yield f"{where}: other order"
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in [*old, *(key for key in new if key not in old)]:
+            yield from changes(old.get(key, _ABSENT), new.get(key, _ABSENT), f"{where}.{key}" if where else str(key))
+    elif _text(old) != _text(new):  # 1 and 1.0 are the same number, but not the same specification
+        yield f"{where}: {_cut(_text(old))} -> {_cut(_text(new))}"
+
+
+def _by_name(entries: list[Any]) -> dict[str, object]:
+    return {_name(entry, position): entry for position, entry in enumerate(entries)}
+
+
+def _name(entry: object, position: int) -> str:
+    if isinstance(entry, Mapping) and "label" in entry:
+        return str(entry["label"])
+    if isinstance(entry, Mapping) and {"objective", "algorithm"} <= entry.keys():
+        return f"{entry['objective']}/{entry['algorithm']}"
+    return str(position)
+
+
+def _text(value: object) -> str:
+    return "(none)" if value is _ABSENT else json.dumps(value, sort_keys=True)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+_SHORT = 12  # digits of a hash that are shown
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """What a run file says of itself."""
+
+    specification: Specification
+    fingerprint: str
+    definitions: Mapping[str, Mapping[str, str]]
+    inputs: Mapping[str, str]
+
+
+def read_run_file(path: str | Path) -> RunFile:
+    """Read the attributes of a run file, no numbers.
+
+    Raises:
+        BocuError: it cannot be read, or is no run file.
+    """
+    import netCDF4
+
+    try:
+        with netCDF4.Dataset(path) as data:
+            return RunFile(
+                json.loads(data.getncattr("specification")),
+                data.getncattr("fingerprint"),
+                json.loads(getattr(data, "definitions", "{}")),
+                json.loads(data.getncattr("inputs")),
+            )
+    except (OSError, AttributeError, ValueError) as error:
+        raise BocuError(f"{path}: not a readable run file ({str(error).splitlines()[0]})") from None
+
+
+def changed_code(found: RunFile, fingerprint: str, roots: tuple[str, ...]) -> Iterator[str]:
+    """Say which definitions differ from those that `roots` reach now."""
+    if found.fingerprint == fingerprint:
+        return
+    if not found.definitions:
+        yield "code: changed; the file does not say which definition"
+        return
+    before, now = _flat(found.definitions), _flat(_definitions(roots))
+    # What only moved to another module is the same.
+    came = Counter((name, now[module, name]) for module, name in now.keys() - before.keys())
+    went = Counter((name, before[module, name]) for module, name in before.keys() - now.keys())
+    moved = came & went
+    lines = [
+        f"code: {_source(module)}: {name} " + ("changed" if (module, name) in before else "not used before")
+        for (module, name), value in now.items()
+        if before.get((module, name)) != value and not moved[name, value]
+    ]
+    lines += [
+        f"code: {_source(module)}: {name} not used any more"
+        for (module, name), value in before.items()
+        if (module, name) not in now and not moved[name, value]
+    ]
+    yield from lines[:MANY]
+    if len(lines) > MANY:
+        yield f"code: {len(lines) - MANY} more definitions"
+    if not lines:
+        yield "code: changed while the run was waiting"
+
+
+def changed_inputs(recorded: Mapping[str, str], hashes: Mapping[str, str | None]) -> Iterator[str]:
+    """Say which input files hold something else now.
+
+    Args:
+        recorded: SHA-256 of contents that the run file tells, by path.
+        hashes: those of today's; None for a file that is not there.
+    """
+    # A run that was taken over recorded other paths: contents count.
+    before = {**{Path(path).name: value for path, value in recorded.items()}, **recorded}
+    for path, value in hashes.items():
+        if value is None or value in recorded.values():
+            continue
+        old = before.get(path, before.get(Path(path).name))
+        yield f"input {path}: " + (f"{old[:_SHORT]} -> {value[:_SHORT]} (SHA-256)" if old else "not used before")
+    if None not in hashes.values():
+        names = {Path(path).name for path in hashes}
+        for path, value in recorded.items():
+            if value not in hashes.values() and path not in hashes and Path(path).name not in names:
+                yield f"input {path}: not used any more"
+
+
+@functools.cache
+def _definitions(roots: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    return definitions(roots)
+
+
+def _flat(code: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    return {(module, name): value for module, of in code.items() for name, value in of.items()}
+
+
+def _source(module: str) -> str:
+    return module if module.endswith(".py") else f"{module.replace('.', '/')}.py"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bocu.core.io.files import process_runs
-from bocu.core.io.manifest import edited
+from bocu.core.io.hashes import edited
 from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.paths import block_name
 from bocu.sweep.experiment.plan import Plan

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError, one_line
 from bocu.core.io.chunks import CHUNK_ELEMENTS
 from bocu.core.io.files import read_netcdf, reading
-from bocu.core.io.hashes import sha256
-from bocu.core.io.manifest import SUFFIX, record_digest, recorded, refuse_edited
-from bocu.core.io.seals import SEAL
+from bocu.core.io.hashes import SUFFIX, checked, record_digest, recorded, refuse_edited
+from bocu.core.io.lineage import SEAL
 from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.paths import PARTIAL
@@ -48,7 +47,8 @@ class Verification:
         try:
             return read(file)
         except BrokenFileError as error:
-            self.faults.append(f"{error.path}: {error.fault}; delete it, and `{self._makes(file)}` makes it again")
+            again = f"delete it, and `{self._makes(file)}` makes it again"
+            self.faults.append(f"{error.path}: {one_line(error.fault)}; {again}")
         except BocuError as error:
             self.faults.append(str(error))
         return None
@@ -126,7 +126,7 @@ def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: 
 
         def read(file: str) -> None:
             wanted = hashes.get(Path(file).name)
-            if (digest := sha256(file)) != wanted:
+            if (digest := checked(file)) != wanted:
                 raise BocuError(f"{file}: SHA-256 {digest}; {prepared} was made of a file with {wanted}")
 
         found.look(file, read)

@@ -14,7 +14,7 @@ what and where. Imports `figures` and below.
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.testing.algorithms import check_algorithm as check_algorithm

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import Specification
-from bocu.core.rounds import Round
+from bocu.core.rounds import BoxDomain, Domain, FiniteDomain, Round
 from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters
 from bocu.learners.algorithms.plain_state import TOLD_AGAIN
 from bocu.problems.base import Problem

@@ -14,7 +14,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, validate
-from bocu.sweep.experiment.plugins.contract import refuse_breach, refuse_heavy
+from bocu.sweep.experiment.plugins import refuse_breach, refuse_heavy
 from bocu.sweep.experiment.registry import RegisteredClass, find
 
 

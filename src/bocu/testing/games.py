@@ -10,8 +10,8 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.parameters import Integer, validate
 from bocu.core.plain import Plain
-from bocu.core.protocols import CONTEXTUAL, ROLLING
 from bocu.core.randomness import Streams
+from bocu.core.rounds import CONTEXTUAL, ROLLING
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.problems.base import Rehearsal
 from bocu.problems.candidates import Lengthscale

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.costs import Size
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
-from bocu.core.protocols import SCALARISED
+from bocu.core.about import Size
 from bocu.core.randomness import STREAMS, Streams
-from bocu.core.rounds import Outline, Situation
+from bocu.core.rounds import SCALARISED, BoxDomain, Domain, FiniteDomain, Outline, Situation
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.sweep.evaluation.metrics import ExpectedPayoff, ExpectedPayoffParameters
 from bocu.sweep.runs.protocol import PROTOCOLS

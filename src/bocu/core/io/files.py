@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.hashes import sha256
-from bocu.core.io.lineage import is_lineage, is_product, lineage_attributes, maker
-from bocu.core.io.manifest import digest_file, forget_digest, record_digest, refuse_edited
+from bocu.core.io.hashes import digest_file, forget_digest, record_digest, refuse_edited, sha256
+from bocu.core.io.lineage import SEAL, is_lineage, is_product, lineage_attributes, maker, seal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,7 +81,7 @@ def atomic_path(path: str | os.PathLike[str], recorded: bool = False) -> Iterato
 
     Args:
         path: the file.
-        recorded: record its SHA-256 beside it (`io.manifest`), as is done unasked of the products of a job and of
+        recorded: record its SHA-256 beside it (`io.hashes`), as is done unasked of the products of a job and of
             what has a record.
 
     Raises:
@@ -182,8 +181,6 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], read_by: C
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
     """
-    from bocu.core.io.seals import SEAL, seal
-
     try:
         for name, variable in dataset.variables.items():
             check_metadata(str(name), variable.attrs)
@@ -244,8 +241,6 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
         BocuError: the file is missing, or the system does not let us read it.
     """
     import xarray as xr
-
-    from bocu.core.io.seals import SEAL, seal
 
     with open_netcdf(path, decode_times=False) as data, reading(path):
         data.load()

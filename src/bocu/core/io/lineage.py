@@ -3,8 +3,13 @@
 `bocu why` and `bocu status` compare it with what the job would be given now, so that they need no records of
 Snakemake's. Whatever writes a product within `making` writes its lineage too: a NetCDF file has it among its
 attributes, a JSON file under a key, a page in its head. Files of a foreign format have it in a file beside them.
+
+The seal of a NetCDF file, a SHA-256 over its variables and attributes, leaves the lineage out. HDF5 keeps checksums of
+its chunks and headers, which find what a disk or a wire did; the seal finds what a hand did as well. It is taken over
+contents, not bytes, so that it stands inside the file and outlives a copy by another program.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -15,9 +20,15 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bocu.core.io.manifest import checked, record_digest, recorded
+import numpy as np
+
+from bocu.core.io.hashes import checked, record_digest, recorded
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 LINEAGE = "lineage"
 _PIECE = 60_000  # bytes of an attribute, which HDF5 limits; a longer lineage goes on in the next
@@ -181,3 +192,43 @@ def _in_page(path: Path) -> str:
 
 
 _READERS = {".nc": _in_netcdf, ".json": _in_json, ".html": _in_page}
+
+
+SEAL = "contents_sha256"
+
+
+def seal(data: "xr.Dataset") -> str:
+    """Return the SHA-256 of a data set: names, dimensions, types, values and attributes but seal and lineage.
+
+    What a NetCDF file does not tell apart has the same: kinds of text, lists of one and single values. Times count as
+    the numbers that the file holds.
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+
+    for name in sorted(data.variables, key=str):
+        variable = data.variables[name]
+        kind, values = _plain_values(variable.values)
+        head = [str(name), [str(dim) for dim in variable.dims], list(variable.shape), kind]
+        add(json.dumps([*head, _plain_attributes(variable.attrs)]).encode())
+        add(values)
+    add(json.dumps(_plain_attributes(data.attrs)).encode())
+    return digest.hexdigest()
+
+
+def _plain_values(values: np.ndarray) -> tuple[str, bytes]:
+    if values.dtype.kind in "UO":
+        return "text", json.dumps([str(value) for value in values.ravel()]).encode()
+    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    return little.dtype.str, np.ascontiguousarray(little).tobytes()
+
+
+def _plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    return {str(key): np.ravel(attributes[key]).tolist() for key in sorted(attributes, key=str) if not _aside(key)}
+
+
+def _aside(attribute: object) -> bool:
+    return attribute == SEAL or is_lineage(attribute)

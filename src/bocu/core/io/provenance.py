@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ SIMULATED_LABEL = "SIMULATED stand-in, not measured data"
 SCHEMA_VERSION = 3
 COLLECTED = ("package_versions", "cpu", "code_version", "commit", "fingerprint", "kernel")
 """Attributes that may differ between the runs of a cube: aggregates list every value."""
+
+ACCEPTED = "accepted"
+"""Attribute of run files, and of what is gathered from them: under which code they were accepted, by which replay."""
 
 SHARED = (
     "title",
@@ -64,7 +67,22 @@ def machine() -> dict[str, str]:
 def collected(attributes: Mapping[Any, Any]) -> dict[str, list[str]]:
     """Return the values of `COLLECTED` of a run file or of an aggregate; 'unknown' where none was written."""
     texts = {key: str(attributes.get(key, UNKNOWN)) for key in COLLECTED}
-    return {key: json.loads(text) if text.startswith("[") else [text] for key, text in texts.items()}
+    found = {key: json.loads(text) if text.startswith("[") else [text] for key, text in texts.items()}
+    return {**found, **({ACCEPTED: accepted(attributes)} if ACCEPTED in attributes else {})}
+
+
+def accepted(attributes: Mapping[Any, Any]) -> list[str]:
+    """Return what a file says of code that it was accepted under, a text of JSON each."""
+    return list(json.loads(attributes.get(ACCEPTED, "[]")))
+
+
+def united(told: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, str]:
+    """Return all values that `collected` tells of files, each once, as attributes of an aggregate of them."""
+    values: dict[str, set[str]] = {key: set() for key in COLLECTED}
+    for of in told:
+        for key, found in of.items():
+            values.setdefault(key, set()).update(found)
+    return {key: json.dumps(sorted(found)) for key, found in values.items()}
 
 
 @functools.cache

@@ -6,7 +6,7 @@ first use: what is asked for imports botorch, this package alone does not.
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.interop.botorch.acquisition import RobustUpperConfidenceBound as RobustUpperConfidenceBound

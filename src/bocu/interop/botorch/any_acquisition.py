@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import planning_only
+from bocu.core.about import About, Look, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
-from bocu.core.protocols import CONTINUOUS, SCALARISED
+from bocu.core.rounds import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import AcquisitionInputs, BotorchAlgorithm, RiskParameters
 from bocu.learners.algorithms.botorch_model import arguments_of, arguments_planned, factory, refuse_arguments, settled
 

@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import naming_extras
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, seeded
 from bocu.interop.botorch.over_contexts import Risk, Scoring, announced_weights, over, scoring
+from bocu.learners.acquisition.multistart import SearchParameters
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
 from bocu.learners.algorithms.continuous_base import Scaling, announced, plain_round
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.robust.contexts.estimates import KernelDensity, draw
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
-from bocu.core.protocols import CONTINUOUS, SCALARISED
+from bocu.core.rounds import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import BATCHES, AcquisitionInputs, BotorchAlgorithm, BotorchParameters, RiskParameters
 from bocu.interop.botorch.models import moments
 from bocu.interop.botorch.over_contexts import Scoring, scoring
-from bocu.learners.algorithms.search_parameters import SearchParameters
+from bocu.learners.acquisition.multistart import SearchParameters
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.base import AmbiguitySet
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
 
 class RobustMeasure(RiskMeasureMCObjective):
@@ -64,7 +63,11 @@ class RobustMeasure(RiskMeasureMCObjective):
             if n_w is None or n_w < 1:
                 raise BocuError(f"n_w is {n_w}: give a number of contexts, 1 or more, or a reference")
             reference = torch.full((n_w,), 1.0 / n_w, dtype=torch.float64)
-        elif n_w is not None or not isinstance(reference, Tensor) or reference.dim() != 1:
+        elif (
+            n_w is not None
+            or not isinstance(reference, Tensor)  # type: ignore[redundant-expr]
+            or reference.dim() != 1
+        ):
             raise BocuError(f"reference is {reference!r}: it must be a tensor (n_w,), and n_w left out")
         super().__init__(n_w=len(reference), preprocessing_function=preprocessing_function)
         self.objective = UncertaintyObjective.dro(objective) if isinstance(objective, AmbiguitySet) else objective

@@ -7,7 +7,7 @@ solved by Clarabel for each row of payoffs: some milliseconds, where our own set
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.interop.cvxpy.formulations import inside as inside

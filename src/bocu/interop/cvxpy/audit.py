@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import sections
-from bocu.core.protocols import TIME_VARYING
 from bocu.core.randomness import Streams
+from bocu.core.rounds import TIME_VARYING, FiniteDomain
 from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
@@ -35,8 +34,8 @@ from bocu.problems.scalarised_optimum import scalarise
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.sweep.evaluation.audits import Audit
 from bocu.sweep.evaluation.discretised import on_cells
-from bocu.sweep.evaluation.scorers import build_scorer
-from bocu.sweep.experiment.problem_entries import protocol_of
+from bocu.sweep.evaluation.metrics import build_scorer
+from bocu.sweep.experiment.entries import protocol_of
 from bocu.sweep.runs.execution import replayed
 from bocu.sweep.runs.protocol import PROTOCOLS, Announcer
 from bocu.sweep.runs.records import context_variable, decision_variable, read_runs

@@ -190,7 +190,7 @@ class Programme:
         import cvxpy as cp
 
         try:
-            found = self._constrain(q, reference, radius)
+            found: Any = self._constrain(q, reference, radius)
             found = list(found) if isinstance(found, list | tuple) else [found]
         except BocuError:
             raise

@@ -11,8 +11,7 @@ import pydantic
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import planning_only
+from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING

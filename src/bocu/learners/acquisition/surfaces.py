@@ -1,12 +1,25 @@
-"""Optimistic payoffs `mu + sqrt_beta sigma` of decisions in M contexts, from posteriors of Gaussian processes.
+"""Payoffs of decisions in M contexts, from posteriors of Gaussian processes: `mu + sqrt_beta sigma`, or one sample.
 
 Posterior moments are those of the noise-free payoff (Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26), in units of the
 payoff. Gradients are analytic. With a kernel that separates decisions from contexts the work is done on a skeleton of
-the contexts only.
+the contexts only: a few that determine every posterior moment at all M of them.
+
+With such a kernel the posterior mean of any decision is a combination of the t functions k(c_i, .) of the context, and
+the explained variance one of their products k(c_i, .) k(c_j, .). Both spaces are numerically of low rank on M contexts.
+An interpolative decomposition (Cheng et al., 2005) picks contexts, the skeleton, and a matrix that carries values there
+to values everywhere. The products are too many to be written down; random products of random combinations span the same
+space (a sketch in Khatri-Rao form). The sketch is drawn from a fixed generator: it decides digits beyond the tolerance
+only. With one kernel over decisions and contexts together the functions of the context change with the decision.
+Sketched at many decisions they still are numerically of low rank where contexts lie on a line or in a plane, but the
+tolerance then holds for decisions like those only.
+
+A sample of the prior, by Fourier features, is corrected by the data exactly (Matheron's rule).
 """
 
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,8 +27,97 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE, squared_distance
 from bocu.learners.acquisition.base import BLOCK_NUMBERS, Pullback, Surface
-from bocu.learners.acquisition.skeleton import Skeleton, full_skeleton, random_products, skeleton, sketched_skeleton
 from bocu.learners.surrogates.continuous.model import Posterior
+from bocu.learners.surrogates.fourier import SampledWaves
+from bocu.learners.surrogates.pathwise import correction_weights
+
+Sketch = Callable[[int, np.random.Generator], np.ndarray]
+"""Draws so many functions of a space at random, at all contexts: shape (size, M)."""
+
+#: Functions of the sketch beyond the rank that it is found to have.
+OVERSAMPLING = 8
+
+#: A skeleton of more than this share of the contexts saves nothing.
+WORTHWHILE = 0.4
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Contexts that determine the others.
+
+    Attributes:
+        indices: of the skeleton contexts among all M, shape (r,).
+        interpolation: values at all contexts = values at the skeleton @ interpolation, shape (r, M); None: the skeleton
+            is all contexts, in their order.
+    """
+
+    indices: np.ndarray
+    interpolation: np.ndarray | None
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Carry values (B, r) at the skeleton to all contexts, (B, M)."""
+        return values if self.interpolation is None else values @ self.interpolation
+
+    def gather(self, weights: np.ndarray) -> np.ndarray:
+        """Carry derivatives in the values at all contexts (B, M) back to the skeleton, (B, r)."""
+        return weights if self.interpolation is None else weights @ self.interpolation.T
+
+
+def full_skeleton(contexts: int) -> Skeleton:
+    """Return the skeleton of all contexts."""
+    return Skeleton(np.arange(contexts), None)
+
+
+def skeleton(correlations: np.ndarray, tolerance: float) -> Skeleton:
+    """Find a skeleton for the span of t functions, their pairwise products and the constants.
+
+    Args:
+        correlations: the functions at all contexts, in [0, 1], shape (t, M).
+        tolerance: of the interpolation, relative to functions of size 1.
+    """
+    t, contexts = correlations.shape
+
+    def sketch(size: int, generator: np.random.Generator) -> np.ndarray:
+        return random_products(correlations, size, generator)
+
+    return sketched_skeleton(sketch, contexts, tolerance, functions=1 + t + t * (t + 1) // 2)
+
+
+def sketched_skeleton(sketch: Sketch, contexts: int, tolerance: float, functions: float = math.inf) -> Skeleton:
+    """Find a skeleton for a space of functions that is known by sketches of it.
+
+    Args:
+        sketch: draws functions of the space.
+        contexts: their number M.
+        tolerance: of the interpolation, relative to functions of size 1.
+        functions: dimension of the space, where it has one.
+    """
+    from scipy.linalg import qr, solve_triangular  # slow to import, and planning needs none of it
+
+    generator = np.random.default_rng(0)
+    limit = int(WORTHWHILE * contexts)
+    size = 0
+    while True:
+        size = int(min(2 * size or 48, functions, limit + OVERSAMPLING))
+        triangle, pivots = qr(sketch(size, generator), mode="r", pivoting=True, check_finite=False)
+        diagonal = np.abs(np.diagonal(triangle))
+        rank = int((diagonal > tolerance * diagonal[0]).sum())
+        if rank > limit:
+            return full_skeleton(contexts)
+        if rank + OVERSAMPLING <= size or size == functions:
+            break
+    interpolation = np.empty((rank, contexts))
+    interpolation[:, pivots[:rank]] = np.eye(rank)
+    interpolation[:, pivots[rank:]] = solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    return Skeleton(pivots[:rank], interpolation)
+
+
+def random_products(functions: np.ndarray, size: int, generator: np.random.Generator) -> np.ndarray:
+    """Return random products of two random combinations of t functions (t, M) and the constant 1, shape (size, M)."""
+    t = len(functions)
+    left, right = generator.standard_normal((2, size, t + 1)) / np.sqrt(t + 1)
+    return (left[:, :1] + left[:, 1:] @ functions) * (right[:, :1] + right[:, 1:] @ functions)
+
 
 #: Of the interpolation in the context, relative to the prior variance.
 _TOLERANCE = 1e-13
@@ -326,3 +428,78 @@ def surface(posterior: Posterior | ForeignPosterior, points: np.ndarray, sqrt_be
         return posterior.surface(points, sqrt_beta)
     kind = SeparableSurface if posterior.structure.separable else JointSurface
     return kind(posterior, points, sqrt_beta)
+
+
+class SampledSurface(Surface):
+    """A sample of the noise-free payoff over decisions and M contexts.
+
+    Args:
+        posterior: of the payoff; its kernel is a product over decisions and contexts.
+        points: contexts in [0, 1], shape (M, Dc).
+        waves: a sample of the posterior's prior, standardised.
+        noise: standard normal draws, one for each observation, shape (t,).
+
+    Raises:
+        BocuError: the kernel is no product, or shapes do not fit.
+    """
+
+    def __init__(self, posterior: Posterior, points: np.ndarray, waves: SampledWaves, noise: np.ndarray) -> None:
+        structure, here = posterior.structure, posterior.hyperparameters
+        if len(structure.factors) != 2:
+            raise BocuError("kernel: found one factor over decisions and contexts; allowed: one factor for each")
+        if points.ndim != 2 or points.shape[1] != structure.contexts or not len(points):
+            raise BocuError(f"contexts: found shape {points.shape}; allowed: (M, {structure.contexts}) with M positive")
+        self.posterior = posterior
+        self.points = points
+        self.waves = waves
+        self.noise = noise
+        inputs = posterior.inputs
+        values = posterior.standardised - posterior.mean
+        weights = correction_weights(posterior.solve, values, waves(inputs), float(np.sqrt(here.noise)), noise)
+        of_decisions, of_contexts = structure.factors
+        self._kernel = of_decisions.kernel
+        self._lengthscales = here.lengthscales[of_decisions.columns]
+        self._scaled = inputs[:, of_decisions.columns] / self._lengthscales
+        padded = np.concatenate([np.zeros((len(points), structure.decisions)), points], axis=1)
+        between = structure.scaled_distance(of_contexts, here.lengthscales, inputs, padded)
+        self._correction = here.output_scale * weights[:, None] * of_contexts.kernel.value(between)  # (t, M)
+        self._frequencies = waves.frequencies[:, : structure.decisions]
+        angle = waves.frequencies[:, structure.decisions :] @ points.T + waves.phases[:, None]
+        # cos(a + b) = cos a cos b - sin a sin b, a of the decision and b of the context.
+        self._cosine = waves.amplitudes[:, None] * np.cos(angle)  # (m, M)
+        self._sine = waves.amplitudes[:, None] * np.sin(angle)
+
+    @property
+    def dimension(self) -> int:
+        return self.posterior.structure.decisions
+
+    @property
+    def contexts(self) -> int:
+        return len(self.points)
+
+    @property
+    def block(self) -> int:
+        return max(1, BLOCK_NUMBERS // max(len(self._cosine), self.contexts))
+
+    def payoffs(self, decisions: np.ndarray) -> np.ndarray:
+        return self.evaluate(decisions)[0]
+
+    def evaluate(self, decisions: np.ndarray) -> tuple[np.ndarray, Pullback]:
+        scaled = decisions / self._lengthscales
+        value, slope = self._kernel.value_and_slope(squared_distance(scaled, self._scaled))
+        angle = decisions @ self._frequencies.T
+        cosine, sine = np.cos(angle), np.sin(angle)
+        standardised = self.posterior.mean + value @ self._correction + cosine @ self._cosine - sine @ self._sine
+
+        def pullback(weights: np.ndarray) -> np.ndarray:
+            pulled = self.posterior.scale * weights
+            along = slope * (pulled @ self._correction.T)
+            by_data = 2.0 * (scaled * along.sum(axis=1)[:, None] - along @ self._scaled) / self._lengthscales
+            by_angle = -sine * (pulled @ self._cosine.T) - cosine * (pulled @ self._sine.T)
+            gradient: np.ndarray = by_data + by_angle @ self._frequencies
+            return gradient
+
+        return self.posterior.shift + self.posterior.scale * standardised, pullback
+
+    def rough(self, indices: np.ndarray) -> "SampledSurface":
+        return SampledSurface(self.posterior, self.points[indices], self.waves, self.noise)

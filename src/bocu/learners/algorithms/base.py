@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 
-from bocu.core.about import About
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Size, Work, planning_only
 from bocu.core.parameters import Parameters, ParametersType
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
@@ -24,8 +23,7 @@ from bocu.learners.algorithms.plain_state import plain_state, put_back
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.parameters import SetParameters
-    from bocu.robust.objectives.functions import UncertaintyObjective
-    from bocu.robust.objectives.stated import Objective
+    from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 
 Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
 """What an algorithm is to pursue: an objective over the finite contexts, one as configured over a box, or nothing."""
@@ -77,6 +75,9 @@ class Algorithm(ABC, Generic[ParametersType]):
 
     `ask` and `tell` alternate. Between a `tell` and the next `ask`, `state` gives everything that the rest of the
     run depends on, and `restore` puts it back bit for bit. Neither need be written: see `state`.
+
+    To be written: `about`, `protocols`, `Parameters`, `ask`, `tell` and `recommend`; on a simulator `choose_context`.
+    All else may stay: what plans ask (`pursues`, `refuses`, `check`, `work`), what is reported (`report`, `reinstate`).
     """
 
     about: ClassVar[About]
@@ -100,6 +101,24 @@ class Algorithm(ABC, Generic[ParametersType]):
         self.objective = objective
         self.parameters = parameters
         self.generator = generator
+
+    @abstractmethod
+    def ask(self, round: Round) -> Decision:
+        """Choose the next decision."""
+
+    @abstractmethod
+    def tell(self, decision: Decision, context: Context, value: Any) -> None:
+        """Record what came back: a number, or shape (outputs,) where there are several.
+
+        After `ask` it uses what `ask` worked out for this decision; see `reinstate` for telling without asking.
+        """
+
+    @abstractmethod
+    def recommend(self) -> Decision:
+        """Return the decision to deploy after what was told so far, and change nothing: neither state nor generator.
+
+        Every run asks for it, after each round or after some; later decisions are the same as without.
+        """
 
     @classmethod
     def pursues(cls, protocol: str) -> bool:
@@ -141,23 +160,11 @@ class Algorithm(ABC, Generic[ParametersType]):
             rounds: to be played, not counting the initial design.
         """
         held = 7 * size.kernels * size.arms * rounds
-        choices = rounds * size.choices_per_round
-        return Work({"round": rounds}, numbers=held, tables=choices, priors=size.priors)
-
-    @abstractmethod
-    def ask(self, round: Round) -> Decision:
-        """Choose the next decision."""
+        return Work({"round": rounds}, numbers=held, tables=rounds, priors=size.priors)
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
         """Choose the context of a decision that `ask` gave, under the protocol "simulator"."""
         raise NotImplementedError(f"{type(self).__name__} does not choose contexts")
-
-    @abstractmethod
-    def tell(self, decision: Decision, context: Context, value: Any) -> None:
-        """Record what came back: a number, or shape (outputs,) where there are several.
-
-        After `ask` it uses what `ask` worked out for this decision; see `reinstate` for telling without asking.
-        """
 
     def report(self) -> dict[str, Any]:
         """Return the quantities of `reports` for the round that was just told."""
@@ -169,13 +176,6 @@ class Algorithm(ABC, Generic[ParametersType]):
         Args:
             report: the recorded quantities of `reports` of that round.
             round: the recorded round.
-        """
-
-    @abstractmethod
-    def recommend(self) -> Decision:
-        """Return the decision to deploy after what was told so far, and change nothing: neither state nor generator.
-
-        Every run asks for it, after each round or after some; later decisions are the same as without.
         """
 
     def state(self) -> State:

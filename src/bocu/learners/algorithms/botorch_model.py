@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pydantic
 from pydantic import Field
 
-from bocu.core.costs import planning_only
+from bocu.core.about import planning_only
 from bocu.core.errors import BocuError, shown
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING, Parameters, nearest

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Acquisition
-from bocu.learners.algorithms.beliefs import Beliefs, Offers
-from bocu.learners.algorithms.prior_confidence import box_sqrt_beta
-from bocu.learners.algorithms.search_parameters import SearchParameters
+from bocu.learners.acquisition.multistart import SearchParameters, maximise
+from bocu.learners.algorithms.beliefs import Beliefs, Ratings, box_sqrt_beta
 from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior
 
 
@@ -106,7 +104,7 @@ class AverageBound(PriorsBound):
         return np.broadcast_to(self.shares[:, None], bounds.shape)
 
 
-class BoxOffers(Offers):
+class BoxRatings(Ratings):
     """The arms of the best bounds, searched for in each of the open boxes.
 
     Args:
@@ -148,8 +146,6 @@ class BoxOffers(Offers):
         return self._posteriors, rows, self._sqrt_beta[rows], self._t
 
     def _best(self, acquisitions: Sequence[PriorsBound]) -> np.ndarray:
-        from bocu.learners.acquisition.multistart import maximise
-
         search = self._search
         found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in acquisitions]
         first = first_best([best.value for best in found])
@@ -214,8 +210,8 @@ class BoxBeliefs(Beliefs):
     def member(self, decision: Decision) -> np.ndarray:
         return np.array(decision, dtype=float)
 
-    def offers(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Offers:
-        return BoxOffers(self.posteriors, round.t, available, sqrt_beta, self.search, self.generator)
+    def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
+        return BoxRatings(self.posteriors, round.t, available, sqrt_beta, self.search, self.generator)
 
     def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
         mean, deviation = self.posteriors.predict([prior], self.member(decision)[None], round.t)
@@ -230,8 +226,8 @@ class BoxBeliefs(Beliefs):
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> np.ndarray:
         generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
         whole = self.corners[None]
-        offers = BoxOffers(self.posteriors, self.posteriors.time, whole, 0.0 * sqrt_beta, self.search, generator)
-        return offers.best_on_average(weights)
+        ratings = BoxRatings(self.posteriors, self.posteriors.time, whole, 0.0 * sqrt_beta, self.search, generator)
+        return ratings.best_on_average(weights)
 
     def state(self) -> State:
         return self.posteriors.state()

@@ -9,29 +9,32 @@ contexts and in the functional. All of it happens in unit cubes, into which boxe
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KernelName
 from bocu.core.parameters import Integer, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import BoxDomain, Context, Decision, Description, Domain, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
+from bocu.learners.acquisition.multistart import SearchParameters, maximise
+from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
-from bocu.learners.algorithms.search_parameters import SearchParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
-from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings
+from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
 
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.continuous.model import Posterior
+Posteriors = Sequence[Posterior]
+"""What is believed of the payoff, one for each output."""
+
+Game = tuple[np.ndarray, Functional]
+"""The contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""
 
 
 class DecisionModelParameters(Parameters):
@@ -268,8 +271,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     def _best(self, acquisition: SurfaceAcquisition, round: Round) -> Any:
         """Return the decision of largest acquisition."""
-        from bocu.learners.acquisition.multistart import maximise
-
         search = self.parameters.search
         best = maximise(acquisition, self.generator, raw=search.raw, restarts=search.restarts, merge=search.merge)
         return self._member(best.decision)
@@ -279,12 +280,10 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         return self.decisions.outwards(point)
 
     @abstractmethod
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
-        """Return the contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
+        """Return what counts in a round."""
 
-    def _explored(self, posteriors: Sequence["Posterior"], points: np.ndarray, round: Round) -> Surface:
+    def _explored(self, posteriors: Posteriors, points: np.ndarray, round: Round) -> Surface:
         """Return the payoff over contexts (M, Dc) that the next decision is chosen by."""
         return self._surface(posteriors, points, self.sqrt_beta(round), round)
 
@@ -300,12 +299,8 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         )
         return width(self.parameters.sqrt_beta, known)
 
-    def _surface(
-        self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
-    ) -> Surface:
+    def _surface(self, posteriors: Posteriors, points: np.ndarray, sqrt_beta: float, round: Round) -> Surface:
         """Return the payoff `mu + sqrt_beta sigma` over contexts (M, Dc)."""
-        from bocu.learners.acquisition.surfaces import surface
-
         return surface(posteriors[0], points, sqrt_beta)
 
     def _reported(self, output: int) -> list[Reported]:

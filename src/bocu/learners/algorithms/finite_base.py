@@ -15,18 +15,15 @@ from typing import Any, TypeVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.rounds import Context, Decision, Description, Round
+from bocu.core.rounds import Context, Decision, Description, FiniteDomain, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
 from bocu.learners.algorithms.theorems import GridWidth, Knowledge, width
 from bocu.learners.surrogates.grid import GridPosterior
 from bocu.robust.objectives.functions import UncertaintyObjective
-
-_RECOMMENDED_TABLE = 0.5  # of what planning reckons for a round's payoff table: lower bounds leave less to be solved
 
 
 class BoundParameters(AlgorithmParameters):
@@ -60,15 +57,14 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     @planning_only
     def work(cls, parameters: Bounds, size: Size, rounds: int) -> Work:
         distinct = min(rounds / 2, size.arms)  # decisions observed, on average
-        choices = rounds * size.choices_per_round
         counts = {
             "round": rounds,
-            "point": size.points * choices,
+            "point": size.points * rounds,
             "history": size.points * distinct * rounds,
             "solve": rounds**3 / 3,
         }
         numbers = 12 * size.points + 2 * rounds**2 + 2 * size.arms * min(rounds, size.arms)
-        return Work(counts, numbers, tables=rounds + _RECOMMENDED_TABLE * (choices - rounds))
+        return Work(counts, numbers, tables=rounds)
 
     def __init__(
         self, description: Description, objective: Pursued, parameters: Bounds, generator: np.random.Generator

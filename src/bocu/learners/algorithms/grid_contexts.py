@@ -6,34 +6,28 @@ Kirschner et al. (2020), Lemma 3.
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTINUOUS
-from bocu.core.rounds import Round, Situation
+from bocu.core.rounds import CONTINUOUS, Round, Situation
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import WorstCaseValue
 from bocu.learners.acquisition.minimax import IdentitySensitivity, MinimaxFunctional
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
-from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters
+from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters, Game, Posteriors
+from bocu.learners.surrogates.continuous.model import Posterior
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.mmd.gram import with_jitter
 from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy, MaximumMeanDiscrepancyParameters
 from bocu.robust.ambiguity.parameters import StatedSet, by_default, sets_that
 from bocu.robust.contexts.estimates import covering_grid, diagonal_grid, empirical
-
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.continuous.model import Posterior
-
 
 #: Coordinates of contexts up to which few of them determine all, and as how many the model's work is priced else.
 _COMPRESSED, _PRICED_CONTEXTS = 2, 1024
@@ -107,9 +101,7 @@ class GridContexts(Contextual[GridType]):
         fixed = self.parameters.mmd_kernel == "squared-exponential"
         return self.parameters.set.over(self.points) if fixed else None
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         reference = empirical(self.observed, self.points)
         ambiguity_set = self._fixed_set or self._model_set(posteriors[0])
         situation = Situation(round.t, reference, reference, len(self.observed))
@@ -120,7 +112,7 @@ class GridContexts(Contextual[GridType]):
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         """Return what is maximised, for a set at the radius of the round."""
 
-    def _model_set(self, posterior: "Posterior") -> AmbiguitySet:
+    def _model_set(self, posterior: Posterior) -> AmbiguitySet:
         """Return the MMD set whose kernel is the model's over contexts."""
         structure, here = posterior.structure, posterior.hyperparameters
         padded = np.zeros((len(self.points), structure.inputs))

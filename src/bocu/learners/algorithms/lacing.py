@@ -21,9 +21,13 @@ from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, ValueAtRiskParameters
-from bocu.robust.objectives.without_set import Quantile
+from bocu.robust.objectives.functions import (
+    DistributionallyRobustParameters,
+    Quantile,
+    Slice,
+    UncertaintyObjective,
+    ValueAtRiskParameters,
+)
 
 _ROUNDING = 1e-9  # of bounds, in posterior standard deviations, and of probabilities
 
@@ -123,4 +127,5 @@ class CVUCB(_LacingAlgorithm):
         steps = np.concatenate([np.cumsum(reference[bound.argsort(kind="stable")]) for bound in (lower, upper)])
         alpha = min(self.rule.ambiguity_set.alpha, 1.0 - _ROUNDING)
         levels = [Quantile(float(step)) for step in np.unique(np.append(steps, 0.0)) if step <= alpha]
-        return max(levels, key=lambda level: float(level(upper, reference) - level(lower, reference)))
+        widths = [float(level(upper, reference) - level(lower, reference)) for level in levels]
+        return levels[first_best(widths, float(np.abs((lower, upper)).max()))]

@@ -6,34 +6,25 @@ distributionally robust optimisation of a single payoff. Other objectives of the
 2024, table 1) and finite decisions, each of which is then valued, are ours.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import FiniteDomain
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import SCALARISED
-from bocu.core.rounds import Description, Outline, Round
+from bocu.core.rounds import SCALARISED, Description, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
-from bocu.learners.acquisition.functionals import ExpectedValue
-from bocu.learners.acquisition.objectives import functional
+from bocu.learners.acquisition.functionals import ExpectedValue, functional
+from bocu.learners.acquisition.multistart import SearchParameters
+from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.algorithms.base import Pursued
-from bocu.learners.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm
-from bocu.learners.algorithms.search_parameters import SearchParameters
+from bocu.learners.algorithms.continuous_base import ContextualParameters, ContinuousAlgorithm, Game, Posteriors
 from bocu.learners.algorithms.theorems import Bound, DrmoboWidth
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.without_set import Expectation
-
-if TYPE_CHECKING:
-    from bocu.learners.surrogates.continuous.model import Posterior
-
+from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
 VALUED = 500
 """Decisions that a search of a box values, about; for planning alone."""
@@ -97,9 +88,7 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
         share = max(1.0, size.arms / VALUED) if size.arms > 1 else 1.0
         return replace(found, counts={step: share * count for step, count in found.counts.items()})
 
-    def _game(
-        self, posteriors: Sequence["Posterior"], round: Round, generator: np.random.Generator
-    ) -> tuple[np.ndarray, Functional]:
+    def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
         spread = float(self._weights(round) @ [posterior.scale for posterior in posteriors])
         return self.points, self._functional(self._reference(round), round, spread)
 
@@ -135,11 +124,7 @@ class MOBO(ContinuousAlgorithm[MOBOParameters]):
             return round.reference
         return np.full(len(self.points), 1.0 / len(self.points))
 
-    def _surface(
-        self, posteriors: Sequence["Posterior"], points: np.ndarray, sqrt_beta: float, round: Round
-    ) -> Surface:
-        from bocu.learners.acquisition.surfaces import WeightedSurface, surface
-
+    def _surface(self, posteriors: Posteriors, points: np.ndarray, sqrt_beta: float, round: Round) -> Surface:
         return WeightedSurface([surface(each, points, sqrt_beta) for each in posteriors], self._weights(round))
 
     def _weights(self, round: Round) -> np.ndarray:

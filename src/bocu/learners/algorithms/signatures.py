@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from bocu.core.errors import BocuError
+from bocu.core.loading import is_file
 from bocu.core.parameters import nearest
-from bocu.core.places import is_file
 
 Arguments = list[tuple[str, bool]]
 """Names in their order, and whether each must be given; "**" where any is taken."""

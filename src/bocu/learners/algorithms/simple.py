@@ -5,14 +5,23 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Integer, Number, ParametersType
 from bocu.core.parameters import Parameters as TypedParameters
-from bocu.core.protocols import EVERY, FINITE
-from bocu.core.rounds import Context, Decision, Description, Outline, Payoff, Round
+from bocu.core.rounds import (
+    EVERY,
+    FINITE,
+    BoxDomain,
+    Context,
+    Decision,
+    Description,
+    Domain,
+    FiniteDomain,
+    Outline,
+    Payoff,
+    Round,
+)
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import Algorithm, Pursued
 
@@ -87,11 +96,7 @@ class Constant(WithoutModel[ConstantParameters]):
         BocuError: there is no such decision.
     """
 
-    about = About(
-        title="Constant",
-        summary="always the same decision",
-        look=Look("black", "dotted", "X"),
-    )
+    about = About(title="Constant", summary="always the same decision", look=Look("black", "dotted", "X"))
     protocols = FINITE
     Parameters = ConstantParameters
 

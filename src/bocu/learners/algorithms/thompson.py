@@ -1,4 +1,11 @@
-"""TS-BOCU: Thompson sampling under any uncertainty objective (Tay et al. 2024, algorithm 1)."""
+"""Thompson sampling on a grid under any uncertainty objective.
+
+TS-BOCU: Tay et al. (2024), algorithm 1. DRBQO, distributionally robust Bayesian quadrature optimisation under a
+simulator: Nguyen et al. (2020); contexts are a fixed sample, the reference on them uniform, the set `chi2mod`. As in
+the published code, `thanhnguyentang/drbqo`: the decision is the best of a sample of the posterior by 1,000 random
+Fourier features, or now and then a uniform one; the context is the one of which least is known; recommended is, of the
+decisions tried, the best by the posterior mean.
+"""
 
 from dataclasses import replace
 from functools import cached_property
@@ -8,14 +15,13 @@ import numpy as np
 import pydantic
 from pydantic import Field
 
-from bocu.core.about import About, Look
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.parameters import Integer
-from bocu.core.protocols import GRID
-from bocu.core.rounds import Round
+from bocu.core.about import About, Look, Size, Work, planning_only
+from bocu.core.parameters import Integer, Number, Parameters
+from bocu.core.rounds import GRID, Round
+from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 from bocu.learners.surrogates.grid import GridPosterior
-from bocu.robust.objectives.functions import UncertaintyObjective
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, UncertaintyObjective
 
 
 class ThompsonParameters(BoundParameters):
@@ -66,7 +72,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         solved = min(rounds**2 / 3, rounds * features / 2)  # more observations than features are solved in another way
         counts = {
             "round": rounds,
-            "point": size.points * rounds * (size.choices_per_round - 1),
+            "point": 0 if size.rehearsal else size.points * rounds,
             "history": exact.counts["history"],
             "feature": size.points * features * rounds,
             "feature_solve": features * solved * rounds,
@@ -98,3 +104,46 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         from bocu.learners.surrogates.fourier import FourierSampler
 
         return FourierSampler(prior, self.parameters.features, self.parameters.pairs)
+
+
+class DRBQOParameters(ThompsonParameters):
+    """How the posterior is sampled, and how often it is not."""
+
+    posterior: Literal["pathwise", "fourier"] = Field(
+        "fourier", description="`pathwise`: exact samples; `fourier`: random Fourier features, redrawn every round"
+    )
+    features: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
+        1000, description="number of Fourier features, each counted"
+    )
+    exploration: Annotated[Number, Field(ge=0.0, le=1.0)] = Field(
+        0.1, description="probability with which a decision is drawn uniformly"
+    )
+
+    def unfit(self, name: str, objective: Parameters) -> str:
+        if not isinstance(objective, DistributionallyRobustParameters):
+            return "it pursues a worst expectation; take dro"
+        return ""
+
+
+class DRBQO(ThompsonSampling):
+    """The best worst expectation of a sample of the posterior, or a uniform decision."""
+
+    about = About(
+        title="DRBQO",
+        summary="Thompson sampling of the worst expectation on a simulator, some decisions uniform",
+        paper="Nguyen et al. 2020",
+        look=Look("orange", "solid", "^"),
+    )
+    protocols = (SIMULATOR,)  # type: ignore[assignment]
+    pursues_objective = True
+    Parameters = DRBQOParameters
+    parameters: DRBQOParameters
+
+    def _choose(self, round: Round, available: np.ndarray | None) -> int:
+        if self.generator.random() < self.parameters.exploration:
+            among = np.arange(len(self.posterior.prior.decisions)) if available is None else available
+            return int(among[self.generator.integers(len(among))])
+        return super()._choose(round, available)
+
+    def recommend(self) -> int:
+        return self.best_tried()

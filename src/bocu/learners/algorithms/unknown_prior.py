@@ -16,23 +16,141 @@ in its own round, of those that the prior trusted now chose (Kirschner et al. 20
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from bocu.core.costs import Size, Work, planning_only
-from bocu.core.domains import BoxDomain, FiniteDomain
+from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.core.protocols import FINITE, TIME_VARYING
-from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.rounds import (
+    FINITE,
+    TIME_VARYING,
+    BoxDomain,
+    Context,
+    Decision,
+    Description,
+    FiniteDomain,
+    Outline,
+    Round,
+)
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, Pursued, Reported
-from bocu.learners.algorithms.beliefs import Beliefs, Offers, TimeVaryingBeliefs
-from bocu.learners.algorithms.prior_choices import CHOICE_REPORTS, NOBODY, Choice, Deployable, Prediction
-from bocu.learners.algorithms.prior_confidence import ConfidenceParameters, SearchedParameters
+from bocu.learners.algorithms.beliefs import (
+    Beliefs,
+    ConfidenceParameters,
+    DriftingBeliefs,
+    GridBeliefs,
+    Ratings,
+    SearchedParameters,
+    TimeVaryingBeliefs,
+)
 from bocu.learners.surrogates.box_time_varying import BoxPrior
 from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
+from bocu.robust.objectives.functions import UncertaintyObjective
+
+PAYOFF = "payoff"
+"""Unit of reported quantities that are in units of the problem's payoff."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who chose in a round, and what was predicted for the chosen arm before its payoff was seen.
+
+    Attributes:
+        prior: index of the prior; -1: none, the decision came from outside.
+        mean: posterior mean under that prior, in units of the payoff.
+        sd: posterior standard deviation, in units of the payoff.
+        width: half-width of the confidence interval, sqrt_beta times `sd`.
+    """
+
+    prior: int
+    mean: float
+    sd: float
+    width: float
+
+
+NOBODY = Choice(prior=-1, mean=math.nan, sd=math.nan, width=math.nan)
+
+CHOICE_REPORTS = (
+    Reported("chosen_prior", "candidate prior trusted with the choice, by its index; -1: none", dtype="int16"),
+    Reported("predicted_mean", "posterior mean of the chosen arm under the chosen prior, before observing", PAYOFF),
+    Reported("predicted_sd", "posterior standard deviation of the chosen arm under the chosen prior", PAYOFF),
+    Reported("confidence_width", "half-width of the confidence interval: sqrt_beta times predicted_sd", PAYOFF),
+)
+ACTIVE_REPORT = Reported(
+    "active_priors", "whether the prior is still a candidate after the round", dtype="int8", per_prior=True
+)
+WEIGHT_REPORT = Reported("prior_weight", "posterior weight of the prior, before observing", per_prior=True)
+
+
+@dataclass
+class Prediction:
+    """What is predicted for the arm that was asked for, over the contexts that may be met.
+
+    Attributes:
+        prior: index of the prior that chose.
+        mean, sd: of its prediction, shape (contexts,), or of one alone where the context that was met is known.
+        sqrt_beta: multiplier of `sd` in the confidence bound; or the half-width itself where `known` is set.
+        known: the choice, where it was recorded.
+        value: objective of the arm's lower bounds; not a number where contexts are not chosen.
+    """
+
+    prior: int
+    mean: np.ndarray
+    sd: np.ndarray
+    sqrt_beta: float
+    known: Choice | None = None
+    value: float = math.nan
+
+    @classmethod
+    def recorded(cls, choice: Choice, value: float) -> "Prediction":
+        """Return what stands for a choice that was recorded before its outcome came."""
+        return cls(choice.prior, np.empty(0), np.empty(0), math.nan, choice, value)
+
+    def met(self, place: int) -> Choice:
+        """Return the choice once the context is known."""
+        if self.known is not None:
+            return self.known
+        mean, sd = float(self.mean[place]), float(self.sd[place])
+        return Choice(self.prior, mean, sd, self.sqrt_beta * sd)
+
+
+class BestTried:
+    """The arm that each prior has rated highest by its lower bounds, among those that it chose."""
+
+    def __init__(self, priors: int) -> None:
+        self._arm = np.full(priors, -1, dtype=np.int64)
+        self._value = np.full(priors, -np.inf)
+
+    def note(self, prior: int, arm: int, value: float) -> None:
+        """Take in a choice of a prior; one that no prior or no value stands behind changes nothing."""
+        if prior >= 0 and not math.isnan(value) and (self._arm[prior] < 0 or first_best((self._value[prior], value))):
+            self._arm[prior], self._value[prior] = arm, value
+
+    def decision(self, trust: np.ndarray) -> int:
+        """Return the arm of the prior trusted most; of any where that one chose none; before any choice the first."""
+        own = first_best(trust)
+        chosen = own if self._arm[own] >= 0 else first_best(self._value)
+        return max(int(self._arm[chosen]), 0)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {"arm": self._arm.copy(), "value": self._value.copy()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `state` returned."""
+        self._arm = np.array(state["arm"], dtype=np.int64)
+        self._value = np.array(state["value"], dtype=float)
+
+
+def one_hot(index: int, size: int) -> np.ndarray:
+    """Return weights of shape (size,), all of it on one index."""
+    weights = np.zeros(size)
+    weights[index] = 1.0
+    return weights
+
 
 Confidence = TypeVar("Confidence", bound=ConfidenceParameters)
 
@@ -80,8 +198,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         if size.arms == 1:  # a box, some rounds of which may leave two open
             return Work({"search": 1.5 * rounds}, numbers=rounds**2, priors=size.priors)
         rows = size.kernels * size.arms * rounds
-        choices = rounds * size.choices_per_round
-        counts = {"round": choices, "prediction": size.priors * size.arms * choices, "update": rows * rounds / 2}
+        counts = {"round": rounds, "prediction": size.priors * size.arms * rounds, "update": rows * rounds / 2}
         return Work(counts, numbers=7 * rows, priors=size.priors)
 
     def __init__(
@@ -102,7 +219,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._told = NOBODY
         self._told_value = math.nan
         self._round: Round | None = None
-        self._best = Deployable(len(self.priors))
+        self._best = BestTried(len(self.priors))
         self._widths: tuple[int, np.ndarray] | None = None  # the multipliers of the last round asked about
         self._index = self._indices()
         self._begin()
@@ -131,7 +248,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
 
     def ask(self, round: Round) -> Decision:
         sqrt_beta = self._multipliers(round.t)
-        prior, arm = self._choose(self.surrogate.offers(round, self.surrogate.available(round), sqrt_beta))
+        prior, arm = self._choose(self.surrogate.ratings(round, self.surrogate.available(round), sqrt_beta))
         self._round = round
         self._asked = arm
         mean, sd = self.surrogate.foresee(prior, arm, round)
@@ -210,7 +327,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         return self._widths[1]
 
     @abstractmethod
-    def _choose(self, offers: Offers) -> tuple[int, Decision]:
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
         """Choose prior and arm."""
 
     @abstractmethod
@@ -261,9 +378,6 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
             return BoxBeliefs(self.priors, self.description.noise, arms, self.parameters.search, self.generator)
         if self.description.protocol in TIME_VARYING:
             return TimeVaryingBeliefs(self._posteriors())
-        from bocu.learners.algorithms.grid_beliefs import DriftingBeliefs, GridBeliefs
-        from bocu.robust.objectives.functions import UncertaintyObjective
-
         if not isinstance(self.objective, UncertaintyObjective):
             raise BocuError(f"found objective {self.objective!r}; an UncertaintyObjective is wanted")
         rule = self.objective.exact() if self.parameters.slope == "exact" else self.objective

@@ -16,8 +16,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE, Kernel, Matern52, SquaredExponential, squared_distance
 from bocu.core.plain import State
-from bocu.learners.surrogates.cholesky import GrownCholesky
-from bocu.learners.surrogates.constants import HALF_LOG_TWO_PI
+from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, GrownCholesky
 from bocu.learners.surrogates.time_varying import distinct_kernels, positive_noise, refuse_past
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bocu.learners.surrogates.constants import INITIAL_CAPACITY
+HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)  # of the density of a normal variable
+INITIAL_CAPACITY = 32  # rows; storage doubles when full
 
 
 class GrownCholesky:

@@ -1,18 +1,129 @@
-"""Covariances of the points of a grid with each other, stored, or worked out of less where the points are many.
+"""Covariances of points with each other and their roots; of less than all pairs where points are many and on a grid.
 
 The matrix of X points takes X^2 numbers: 2 GiB at 16,384. Where the kernel is a product over dimensions and the points
 fill a grid, matrices of the axes take its place (a Kronecker product; Saatci, 2011, chapter 5); otherwise a row is kept
-for each point that is combined.
+for each point that is combined. Roots, for samples and products, go the same way.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
 from typing import Protocol
 
 import numpy as np
 
 from bocu.core.kernels import Kernel
-from bocu.learners.surrogates.constants import INITIAL_CAPACITY
-from bocu.learners.surrogates.roots import AxisRoot, axis_root
+from bocu.learners.surrogates.cholesky import INITIAL_CAPACITY
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The distinct coordinates of a set of points, dimension by dimension.
+
+    Attributes:
+        levels: distinct coordinates of each dimension, ascending.
+        index: for each dimension the level of every point, shape (points,); ``levels[d][index[d]]`` are its
+            coordinates, exactly.
+    """
+
+    levels: tuple[np.ndarray, ...]
+    index: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, points: np.ndarray) -> "Axes":
+        """Find the axes of points, shape (points, D)."""
+        found = [np.unique(column, return_inverse=True) for column in points.T]
+        return cls(tuple(levels for levels, _ in found), tuple(index for _, index in found))
+
+    @property
+    def hull_size(self) -> int:
+        """Points of the smallest full grid that holds all points."""
+        return prod(len(levels) for levels in self.levels)
+
+
+#: Share of the largest eigenvalue below which one counts as 0: rounding alone could have made much of it.
+SMALLEST = 1e-12
+
+
+class Root(Protocol):
+    """A matrix A with A A' = K."""
+
+    rank: int
+
+    def times(self, right: np.ndarray) -> np.ndarray:
+        """Multiply A with `right` (rank, k); shape (points, k)."""
+
+
+def gram_root(kernel: Kernel, points: np.ndarray) -> Root:
+    """Return a root of the covariances of points, through the axes where the points fill most of the grid they span.
+
+    Args:
+        kernel: the kernel.
+        points: where it is taken, shape (n, D).
+    """
+    return axis_root(kernel, points) or SpectralRoot(kernel(points, points))
+
+
+def axis_root(kernel: Kernel, points: np.ndarray) -> "AxisRoot | None":
+    """Return the root through the axes; None where the kernel is no product over them, or points are scattered."""
+    kernels, axes = kernel.axes(), Axes.of(points)
+    if kernels is not None and len(kernels) > 1 and axes.hull_size <= 2 * len(points):
+        return AxisRoot(kernels, axes)
+    return None
+
+
+class SpectralRoot(Root):
+    """Root by eigenvectors, those of the largest eigenvalues first; the smallest are left out, nothing is added.
+
+    Eigenvectors are determined up to their signs. The first component that is half as large as the largest or more is
+    positive: by the largest itself rounding would decide where two are equal, as on symmetric grids.
+    """
+
+    def __init__(self, gram: np.ndarray) -> None:
+        values, vectors = np.linalg.eigh(gram)
+        kept = np.flatnonzero(values > SMALLEST * values[-1])[::-1]
+        vectors = vectors[:, kept]
+        size = np.abs(vectors)
+        first = (size >= 0.5 * size.max(axis=0)).argmax(axis=0)
+        self.matrix = vectors * (np.sign(vectors[first, np.arange(len(kept))]) * np.sqrt(values[kept]))
+        self.rank = len(kept)
+
+    def times(self, right: np.ndarray) -> np.ndarray:
+        return self.matrix @ right
+
+
+class AxisRoot(Root):
+    """Root for a kernel that is a product over dimensions: the Kronecker product of the roots of the axes.
+
+    Attributes:
+        roots: one for each axis.
+        index: place of each point in the grid that the axes span, shape (points,).
+    """
+
+    def __init__(self, kernels: tuple[Kernel, ...], axes: Axes) -> None:
+        grids = [levels[:, None] for levels in axes.levels]
+        self.roots = [SpectralRoot(kernel(grid, grid)) for kernel, grid in zip(kernels, grids, strict=True)]
+        self.rank = int(np.prod([root.rank for root in self.roots]))
+        self.index = np.ravel_multi_index(axes.index, tuple(len(grid) for grid in grids))
+        self._in_order = axes.hull_size == len(self.index) and bool((np.diff(self.index) == 1).all())
+
+    def times(self, right: np.ndarray) -> np.ndarray:
+        table = right.reshape(*(root.rank for root in self.roots), right.shape[1])
+        for axis, root in enumerate(self.roots):
+            table = np.moveaxis(np.tensordot(root.matrix, table, axes=(1, axis)), 0, axis)
+        whole = table.reshape(-1, right.shape[1])
+        return whole if self._in_order else whole[self.index]
+
+    def transposed_times(self, points: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Multiply rows of A, transposed, with `right`: points (n,), none twice, right (n, k); shape (rank, k)."""
+        table = np.zeros((*(len(root.matrix) for root in self.roots), right.shape[1]))
+        table.reshape(-1, right.shape[1])[self.index[points]] = right
+        for root in self.roots:
+            # The first axis goes, its rank comes before the columns: after all axes they are in order again.
+            left = root.matrix.T @ table.reshape(len(table), -1)
+            table = np.moveaxis(left.reshape(root.rank, *table.shape[1:]), 0, -2)
+        return table.reshape(-1, right.shape[1])
+
 
 LARGEST_MATRIX = 2**24  # numbers that are stored, 128 MiB: 4,096 points
 

@@ -17,8 +17,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
 from bocu.core.plain import State
-from bocu.learners.surrogates.cholesky import GrownCholesky
-from bocu.learners.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
+from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, INITIAL_CAPACITY, GrownCholesky
 from bocu.learners.surrogates.grams import gram_of
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations

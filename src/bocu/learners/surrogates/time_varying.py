@@ -19,7 +19,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.plain import State
-from bocu.learners.surrogates.constants import HALF_LOG_TWO_PI, INITIAL_CAPACITY
+from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, INITIAL_CAPACITY
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.box_time_varying import BoxPrior

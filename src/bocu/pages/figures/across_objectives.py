@@ -11,7 +11,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Number
-from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.rounds import CONTINUOUS, FINITE
 from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.regret import curves_over_seeds, draw_curves

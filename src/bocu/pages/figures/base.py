@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bocu.pages.figures.results import Results
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 LINE_LETTERS = 92
 """Letters of a line of text across a picture."""

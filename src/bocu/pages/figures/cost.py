@@ -8,7 +8,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.rounds import CONTINUOUS, FINITE
 from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
@@ -18,7 +18,7 @@ from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS
 from bocu.sweep.evaluation.statistics import mean_and_error
 
 if TYPE_CHECKING:
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 MILLISECONDS = 1e3
 MACHINE = "Times depend on the machine and on what else ran there."

@@ -13,10 +13,8 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import LARGEST_SEED, Integer
-from bocu.core.protocols import CONTEXTUAL
-from bocu.core.rounds import Situation
+from bocu.core.rounds import CONTEXTUAL, FiniteDomain, Situation
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.protocols import TIME_VARYING
+from bocu.core.rounds import TIME_VARYING
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs
 from bocu.pages.figures.realised import OneSeedParameters, arm_axis, realise

@@ -4,10 +4,9 @@ from collections.abc import Collection, Mapping
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.core.protocols import TIME_VARYING
-from bocu.core.rounds import Outline
+from bocu.core.rounds import TIME_VARYING, Outline
 from bocu.pages.figures.base import Mention, PictureParameters
-from bocu.sweep.evaluation.rejections import REPORTED
+from bocu.sweep.evaluation.prior_choices import REPORTED
 from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.registry import RegisteredClass, registered

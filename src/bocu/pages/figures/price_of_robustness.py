@@ -8,7 +8,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Integer, NotNegative
-from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
+from bocu.core.rounds import CONTINUOUS, GRID, SCALARISED
 from bocu.pages.figures.base import Drawing, Figure, Inputs, said_only
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
 from bocu.pages.figures.results import shown_unit, with_unit

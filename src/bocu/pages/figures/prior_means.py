@@ -7,7 +7,7 @@ import numpy as np
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.protocols import TIME_VARYING
+from bocu.core.rounds import TIME_VARYING
 from bocu.core.written import spoken
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.pages.figures import marks

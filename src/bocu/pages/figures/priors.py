@@ -9,12 +9,12 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.protocols import CONTEXTUAL, TIME_VARYING
+from bocu.core.rounds import CONTEXTUAL, TIME_VARYING
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.pages.figures.results import CubeBranch, Results, results_of, seed_counts
 from bocu.sweep.evaluation.statistics import mean_and_error
-from bocu.sweep.runs.status import DONE
+from bocu.sweep.runs.records import DONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bocu.core.domains import BoxDomain, Domain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer
+from bocu.core.rounds import BoxDomain, Domain
 from bocu.pages.figures.base import DigestedParameters, FigureParameters, Inputs
 from bocu.pages.figures.results import Results, with_unit
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bocu.problems.base import Realisation
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 MOST_TICKS = 18
 _PREFIX = "problem_"

@@ -11,7 +11,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import EVERY
+from bocu.core.rounds import EVERY
 from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.results import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "

@@ -17,12 +17,12 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import LARGEST_SEED, Integer
-from bocu.core.protocols import TIME_VARYING
+from bocu.core.rounds import TIME_VARYING
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.realised import ArmAxis, RealisedParameters, arm_axis, paths_of, problem_inputs
 from bocu.pages.figures.results import Results, results_of, with_unit
-from bocu.sweep.evaluation.rejections import Moment, account, weighed
+from bocu.sweep.evaluation.prior_choices import Moment, account, weighed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 TITLE = "How a prior is rejected"
 TRIED = 25

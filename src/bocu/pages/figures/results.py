@@ -17,7 +17,7 @@ from bocu.core.io.provenance import refuse_other_schema
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
-from bocu.sweep.evaluation.cubes import swept_entries
+from bocu.sweep.evaluation.cubes import metrics_off_paths, swept_entries
 from bocu.sweep.evaluation.curves import TRACES, Kind, MeanCurve, Traces, mean_curve, medians, scored_throughout
 from bocu.sweep.evaluation.digests import (
     MEDIAN_ROUNDS,
@@ -28,13 +28,12 @@ from bocu.sweep.evaluation.digests import (
     shown_pairs,
     trace_name,
 )
-from bocu.sweep.evaluation.law_paths import metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOTAL, Statistic
 from bocu.sweep.evaluation.standings import Standings
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.titles import in_words, value_in_words
-from bocu.sweep.runs.status import DONE, MISSING
+from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,7 +13,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import Integer
-from bocu.core.protocols import SCALARISED
+from bocu.core.rounds import SCALARISED
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, FigureParameters, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.regret import curves_over_seeds, draw_curves
 from bocu.pages.figures.results import HYPERVOLUME_SHARE, Cube, CubeBranch, seed_counts, with_unit

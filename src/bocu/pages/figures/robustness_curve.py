@@ -13,10 +13,8 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
-from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED
-from bocu.core.rounds import Situation
+from bocu.core.rounds import CONTINUOUS, GRID, SCALARISED, FiniteDomain, Situation
 from bocu.core.written import spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Mention, mentions, nothing_to_show
@@ -25,13 +23,13 @@ from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import SPREAD, SPREADS, Curve, Spread, curves_over_seeds, draw_curves
 from bocu.pages.figures.results import Cube, CubeBranch, seed_counts, with_unit
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet
-from bocu.sweep.evaluation.law_paths import Family, families_of
-from bocu.sweep.evaluation.scorers import build_scorer
+from bocu.sweep.evaluation.cubes import Family, families_of
+from bocu.sweep.evaluation.metrics import build_scorer
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bocu.sweep.experiment.inputs import FigurePaths
+    from bocu.sweep.experiment.products import FigurePaths
 
 TITLE = "Robustness curves"
 PANEL_HEIGHT = 2.2

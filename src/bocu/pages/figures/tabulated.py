@@ -14,7 +14,7 @@ from pydantic import Field
 from bocu.core import style
 from bocu.core.about import About
 from bocu.core.parameters import LARGEST_SEED, Count, Integer
-from bocu.core.protocols import CONTINUOUS, FINITE
+from bocu.core.rounds import CONTINUOUS, FINITE
 from bocu.core.written import decimals
 from bocu.pages.figures.base import (
     DigestedParameters,
@@ -28,7 +28,7 @@ from bocu.pages.figures.base import (
 )
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
 from bocu.pages.figures.results import Results, results_of
-from bocu.robust.contexts.estimate_errors import OBSERVATIONS, distances_of_estimates
+from bocu.robust.contexts.estimates import OBSERVATIONS, distances_of_estimates
 from bocu.robust.contexts.laws import ContextLaw
 from bocu.sweep.evaluation.run_statistics import SECONDS
 from bocu.sweep.evaluation.statistics import mean_and_error

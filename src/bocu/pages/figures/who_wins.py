@@ -258,7 +258,7 @@ def _told_of(first: tuple[str, ...], found: Sequence[Compared], several: bool) -
         return f"Nobody can be named in {among}: {few if fewest < VERDICT_SEEDS else 'no two are told apart'}."
     most = sum(first[0] in each.leading for each in found)
     sentence = f"{spoken(first)} {'leads' if len(first) == 1 else 'lead'} in {most} of {among}"
-    alone = sum(each.leading == list(first) for each in found) if len(first) == 1 else 0
+    alone = sum(each.leading == list(first) and each.table.alone is not None for each in found)
     sentence += f", in {alone} of them alone" if 0 < alone < len(found) else ", always alone" if alone else ""
     undecided = sum(not each.leading for each in found)
     return sentence + (f"; {undecided} {'is' if undecided == 1 else 'are'} open." if undecided else ".")

@@ -10,7 +10,7 @@ from bocu.core import style
 from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
-from bocu.core.protocols import ROLLING
+from bocu.core.rounds import ROLLING
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import Curve, curve_table, curves_of, draw_curves, ends

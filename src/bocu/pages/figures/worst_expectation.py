@@ -11,11 +11,9 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import LARGEST_SEED, Integer, Number, Positive
-from bocu.core.protocols import CONTEXTUAL
-from bocu.core.rounds import Situation
+from bocu.core.rounds import CONTEXTUAL, FiniteDomain, Situation
 from bocu.pages.figures.base import Drawing, Figure, Inputs
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
 from bocu.pages.figures.results import with_unit

@@ -26,7 +26,7 @@ from bocu.pages.report.findings import against, answers, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
-from bocu.sweep.evaluation.law_paths import families_of, metrics_off_paths
+from bocu.sweep.evaluation.cubes import families_of, metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
 from bocu.sweep.evaluation.statistics import LEAST_SEEDS
@@ -278,7 +278,8 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, A
         "not_drawn": [each for chapter in chapters for each in chapter.pictures if each.empty],
         "tables": {kind: f"tables/{kind}.csv" for kind in COLUMNS},
         "configuration": "---\n".join(
-            yaml.safe_dump(dict(each), sort_keys=False, allow_unicode=True, width=100) for each in experiments
+            yaml.safe_dump(dict(each), allow_unicode=True, width=100)  # sorted: a job has it with sorted keys
+            for each in experiments
         ),
         "traces": traces(cubes),
         "papers": papers(list(dict.fromkeys(paper for each in experiments for paper in each.get("papers", [])))),

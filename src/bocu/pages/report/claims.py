@@ -82,7 +82,7 @@ def row(record: Fields, titles: Titles = NO_TITLES) -> tuple[str, ...]:
         source(record) or NOTHING,
         outcome(record),
         "; ".join(numbers(record, titles)) or NOTHING,
-        str(record["seeds"] or NOTHING),
+        f"{record['seeds']} blocks" if record["p_by_blocks"] else str(record["seeds"] or NOTHING),
         *(
             NOTHING if record[key] is None or record["verdict"] == NOT_RUN else probability(record[key])
             for key in ("p_value", "p_value_holm")
@@ -115,6 +115,10 @@ def why(record: Fields) -> str:
         ends = spoken([number(end, 3, significant=True) for end in farthest])
         which = f"thresholds as far as {ends}" if farthest else "no threshold near"
         told.append(f"by itself it holds for {which}")
+    for place, (length, sides) in enumerate((record["p_by_blocks"] or {}).items()):
+        p_value, side = min(zip(sides, ("for it", "against it"), strict=True))
+        shown = "" if place == 0 else f": p {probability(p_value, sign=True)} {side}"
+        told.append(f"by moving blocks of {length} rounds{shown}")
     if seeds is None:
         return "; ".join(filter(None, told))
     cost = "" if hours is None or hours < 0.05 else f", {number(hours, 1 if hours < 10 else 0)} core hours"

@@ -84,7 +84,7 @@ class StandingCubes:
                 yield f"`{experiment}` ({', '.join(sorted(problems))}): {same}{self._settings(experiment)}"
 
     def frozen(self, records: Sequence[Fields]) -> Iterator[str]:
-        """Say, a line an experiment with published results, whether what is asked is what was asked of them then."""
+        """Say, a line an experiment with published results, whether what is asked of them is what was frozen."""
         asked: dict[str, list[Fields]] = {}
         for record in records:
             asked.setdefault(record["experiment"], []).append(record)
@@ -93,13 +93,15 @@ class StandingCubes:
             if reduced is None:
                 continue
             if reduced.checks is None:
-                yield f"What was asked of `{experiment}` when it was reduced was not recorded."
+                yield f"What is asked of `{experiment}` was never frozen."
                 continue
-            then = reduced.checks
+            files = {str(one["file"]) for one in own}
+            then = {name: asked for name, asked in reduced.checks.items() if name.partition(":")[0] in files}
             now = checks_of(own)
             changed = [name for name, check in now.items() if then.get(name) != check]
-            told = f"asked or changed since: {', '.join(changed)}" if changed else "as it was when they were reduced"
-            yield f"What is asked of `{experiment}` is {told}."
+            since = (("new or changed", changed), ("gone", [name for name in then if name not in now]))
+            told = [f"{word}: {', '.join(ones)}" for word, ones in since if ones]
+            yield f"What is asked of `{experiment}` is {'; '.join(told) or 'as frozen with it'}."
 
     def _reduced_results(self, experiment: str) -> Reduced | None:
         file = self.folder if self.folder.is_file() else self.folder / f"{experiment}.nc"

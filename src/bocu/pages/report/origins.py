@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bocu.core.io.provenance import collected
+from bocu.core.io.provenance import ACCEPTED, collected
 from bocu.core.numerics import KERNEL
 from bocu.pages.figures.results import Results
 
@@ -117,6 +117,8 @@ def traces(cubes: Sequence[Results]) -> list[Trace]:
         _trace("CPU", cubes, lambda cube: told[cube.problem]["cpu"], alike=pinned),
         _trace("Numeric threads", cubes, lambda cube: [str(cube.data.attrs["numeric_threads"])]),
     ]
+    if any(ACCEPTED in own for own in told.values()):
+        found.append(_trace("Accepted of other code", cubes, lambda cube: _accepted(told[cube.problem]), alike=True))
     versions = {problem: [json.loads(text) for text in own["package_versions"]] for problem, own in told.items()}
     packages = dict.fromkeys(package for several in versions.values() for one in several for package in one)
 
@@ -124,6 +126,13 @@ def traces(cubes: Sequence[Results]) -> list[Trace]:
         return lambda cube: [one.get(package, "not installed") for one in versions[cube.problem]]
 
     return found + [_trace(package, cubes, of(package)) for package in packages]
+
+
+def _accepted(told: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say what was played anew, for the runs of a problem to stand under code that did not make them."""
+    replays = [json.loads(text) for text in told.get(ACCEPTED, [])]
+    found = sorted({(one["rounds"], one["of"]) for one in replays})
+    return [f"{rounds} of {of} rounds of a seed came out alike, bit for bit" for rounds, of in found]
 
 
 def _trace(heading: str, cubes: Sequence[Results], values_of: Any, alike: bool = False) -> Trace:

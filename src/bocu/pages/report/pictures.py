@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.manifest import refuse_edited
+from bocu.core.io.hashes import refuse_edited
 from bocu.pages.figures.base import NOTHING
 from bocu.pages.figures.scoreboard import COLUMNS
 from bocu.pages.report.tables import Table

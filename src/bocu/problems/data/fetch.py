@@ -20,9 +20,8 @@ import requests
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path
-from bocu.core.io.hashes import sha256
-from bocu.core.io.manifest import digest_file, recorded
-from bocu.problems.data.raw import record_raw
+from bocu.core.io.hashes import digest_file, recorded, sha256
+from bocu.problems.data.prepare import record_raw
 
 LOG = logging.getLogger(__name__)
 BASE_URL_VARIABLE = "BOCU_DATA_URL"

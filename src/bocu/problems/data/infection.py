@@ -15,9 +15,9 @@ from scipy.linalg import cho_factor, cho_solve
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_netcdf
 from bocu.core.kernels import SquaredExponential, squared_distance
-from bocu.problems.data.arrays import read_label, read_npz
 from bocu.problems.data.means import Mean, mean_dataset
-from bocu.problems.data.provenance import attributes
+from bocu.problems.data.prepare import attributes
+from bocu.problems.data.raw_files import read_label, read_npz
 from bocu.robust.ambiguity.mmd.gram import JITTER
 
 LENGTHSCALE = 0.1

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.provenance import attributes
+from bocu.problems.data.prepare import attributes
 
 DEVIATIONS = 6.0
 """Width of a scaled coordinate's unit interval, in standard deviations of all seasons; its middle is their mean."""

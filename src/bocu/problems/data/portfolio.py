@@ -31,7 +31,7 @@ from bocu.problems.data.means import (
     input_coordinates,
     input_variables,
 )
-from bocu.problems.data.provenance import attributes
+from bocu.problems.data.prepare import attributes
 
 LOG = logging.getLogger(__name__)
 NAMES = ["risk_aversion", "trade_aversion", "holding_multiplier", "bid_ask_spread", "borrowing_cost"]

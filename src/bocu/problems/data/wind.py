@@ -16,8 +16,8 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
-from bocu.problems.data.provenance import attributes
-from bocu.problems.data.tables import has_column, read_columns
+from bocu.problems.data.prepare import attributes
+from bocu.problems.data.raw_files import has_column, read_columns
 
 TIME, PROFILE = "utc_timestamp", "DE_wind_profile"
 GENERATION, CAPACITY = "DE_wind_generation_actual", "DE_wind_capacity"

@@ -1,27 +1,96 @@
-"""Fitting one candidate prior to one day of sensor readings (Ziomek et al. 2025, section 7).
+"""Fitting one candidate prior to one day of sensor readings (Ziomek et al. 2025, section 7), and reading it back.
 
 The covariance of the sensors is the empirical one over the steps of the day, each sensor around its own mean of the
 day; the forgetting rate maximises the likelihood of the day's readings around the prior mean. The paper says "zero
 mean" and leaves the centring open: `centre` decides, and is part of the prior mean, so that payoffs keep their units.
+
+The kernel is ``Cov(i, j) (1 - forgetting) ** (abs(t - s) / 2)`` and every sensor is read at every step, so the
+covariance of all readings is a Kronecker product plus noise: two small eigenproblems replace one over sensors x steps.
+A singular `Cov` needs no jitter, as the noise keeps every eigenvalue positive.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.parameters import Number, Parameters, validate
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
-from bocu.problems.priors.likelihood import GRID, FittedForgetting, SeparableLikelihood, fit_forgetting
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from bocu.problems.data.intel import Days
+
+
+GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 81)])
+"""Forgetting rates that are tried before the best one is refined."""
+
+
+class SeparableLikelihood:
+    """Log likelihood of complete readings as a function of the forgetting rate.
+
+    Args:
+        values: readings minus prior mean, shape (sensors, steps), in units of the payoff.
+        covariance: of the sensors at one time, shape (sensors, sensors), in squared units; may be singular.
+        noise: standard deviation of the noise of a reading, in units of the payoff; positive.
+    """
+
+    def __init__(self, values: np.ndarray, covariance: np.ndarray, noise: float) -> None:
+        eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+        self._scales = np.maximum(eigenvalues, 0.0)[:, None]
+        self._rotated = eigenvectors.T @ values
+        self._lags = np.abs(np.subtract.outer(np.arange(values.shape[1]), np.arange(values.shape[1])))
+        self._noise = noise
+
+    def __call__(self, forgetting: float) -> float:
+        eigenvalues, eigenvectors = np.linalg.eigh(np.sqrt(1.0 - forgetting) ** self._lags)
+        variance = self._scales * np.maximum(eigenvalues, 0.0) + self._noise**2
+        whitened = (self._rotated @ eigenvectors) ** 2 / variance
+        return float(-0.5 * np.sum(whitened + np.log(2.0 * np.pi * variance)))
+
+
+@dataclass(frozen=True)
+class FittedForgetting:
+    """A maximum of the likelihood over the forgetting rate.
+
+    Attributes:
+        forgetting: where it is.
+        log_likelihood: its height, in nats.
+        at_bound: whether it is at 0 or 1.
+        curve: log likelihood at the rates of `GRID`, in nats.
+    """
+
+    forgetting: float
+    log_likelihood: float
+    at_bound: bool
+    curve: np.ndarray
+
+
+def fit_forgetting(likelihood: SeparableLikelihood) -> FittedForgetting:
+    """Find the most likely forgetting rate in [0, 1]: the best of a grid, refined between its neighbours."""
+    from scipy.optimize import minimize_scalar
+
+    curve = np.array([likelihood(forgetting) for forgetting in GRID])
+    best = int(np.argmax(curve))
+    lower, upper = GRID[max(best - 1, 0)], GRID[min(best + 1, len(GRID) - 1)]
+    refined = minimize_scalar(
+        lambda forgetting: -likelihood(forgetting),
+        bounds=(lower, upper),
+        method="bounded",
+        options={"xatol": 1e-6 * upper},
+    )
+    forgetting, height = float(GRID[best]), float(curve[best])
+    if -refined.fun > height:
+        forgetting, height = float(refined.x), float(-refined.fun)
+    return FittedForgetting(forgetting, height, forgetting in (0.0, 1.0), curve)
+
 
 Centre = Literal["prior-days", "own-day", "own-day-sensors", "own-day-course"]
 
@@ -134,3 +203,55 @@ def _dataset(
             **{key: origin[key] for key in kept if key in origin},
         },
     )
+
+
+def read_prior(path: str | os.PathLike[str], sensors: np.ndarray) -> TimeVaryingPrior:
+    """Read a prior that `fit_prior` stored.
+
+    Args:
+        path: the file.
+        sensors: numbers of the sensors that it has to be over, shape (sensors,).
+
+    Raises:
+        BocuError: the file is missing or corrupt, is no prior, or is over other sensors.
+    """
+    stored = read_netcdf(path)
+    lacking = [name for name in ("sensor", "mean", "covariance", "forgetting") if name not in stored.variables]
+    if lacking or "prior" not in stored.attrs:
+        raise BocuError(f"{path}: not a fitted prior: no {', '.join(lacking) or 'attribute prior'}")
+    if not np.array_equal(stored["sensor"].values, sensors):
+        complete = f"the data have {len(sensors)} complete ones, not the same"
+        raise BrokenFileError(path, f"prior over {stored['sensor'].size} sensors, {complete}")
+    label, forgetting = str(stored.attrs["prior"]), float(stored["forgetting"])
+    course = stored["course"].values if "course" in stored.variables else None
+    return TimeVaryingPrior(label, stored["mean"].values, stored["covariance"].values, forgetting, course)
+
+
+def differing_in_scale_only(priors: Sequence[TimeVaryingPrior], tolerance: float = 0.01) -> list[tuple[str, str]]:
+    """Find pairs of priors whose kernels agree but for a factor.
+
+    Elimination cannot tell such priors apart (Ziomek et al. 2025, section 6): a wider prior explains all that a
+    narrower one does.
+
+    Args:
+        priors: candidates over the same arms.
+        tolerance: up to which they count as the same: relative difference of the scaled covariances (Frobenius norm),
+            difference of the forgetting rates, and difference of the means in prior standard deviations.
+
+    Returns:
+        Pairs of labels.
+    """
+    shapes = [prior.covariance / np.linalg.norm(prior.covariance) for prior in priors]
+    return [
+        (one.label, other.label)
+        for (one, shape), (other, shape_of_other) in combinations(zip(priors, shapes, strict=True), 2)
+        if abs(one.forgetting - other.forgetting) <= tolerance
+        and np.linalg.norm(shape - shape_of_other) <= tolerance
+        and _farthest(one, other) <= tolerance * np.sqrt(np.diag(one.covariance).max())
+    ]
+
+
+def _farthest(one: TimeVaryingPrior, other: TimeVaryingPrior) -> float:
+    """Return the largest difference of two prior means, over all times at which they change."""
+    times = max(1 if prior.course is None else len(prior.course) for prior in (one, other))
+    return max(float(np.abs(one.mean_at(t) - other.mean_at(t)).max()) for t in range(1, times + 1))

@@ -1,4 +1,4 @@
-"""Candidate priors on the grid of a problem: from their statements, and from the files of those that were fitted."""
+"""Candidate priors on the grid or box of a problem: from their statements, and from files of those that were fitted."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,8 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import kernel_named
+from bocu.core.rounds import BoxDomain
+from bocu.learners.surrogates.box_time_varying import BoxPrior, ConstantMean, slope_tail_on_a_line
 from bocu.learners.surrogates.grid import GridPrior
 from bocu.problems.priors.statements import Candidate, StatedPrior
 
@@ -76,3 +78,22 @@ def fitted_prior(label: str, path: str | os.PathLike[str]) -> StatedPrior:
         variance=float(stored["variance"]),
         mean=float(stored["mean"]),
     )
+
+
+def box_prior(stated: StatedPrior, box: BoxDomain, forgetting: float = 0.0) -> BoxPrior:
+    """Return a candidate over a box, whose coordinates its length-scales are in units of.
+
+    How steep payoffs are is known on a line alone; in more dimensions confidence bounds take a constant `sqrt_beta`.
+
+    Args:
+        stated: as an experiment file states it; of a fitted one, what `bocu.problems.priors.grids.fitted_prior` reads.
+        box: the arms.
+        forgetting: share of the payoff's variance that is new in every round.
+
+    Raises:
+        BocuError: there is not one length-scale for each coordinate.
+    """
+    kernel = kernel_named(stated.kernel)(lengthscales(stated, box.dimension))
+    line = box.dimension == 1
+    slope = slope_tail_on_a_line(kernel, stated.variance, float(box.upper[0] - box.lower[0])) if line else None
+    return BoxPrior(stated.label, ConstantMean(stated.mean), kernel, stated.variance, forgetting, slope)

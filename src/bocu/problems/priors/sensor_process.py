@@ -34,7 +34,7 @@ class SensorFit(Parameters):
 
 
 def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
-    """Fit one candidate prior and store it as `bocu.problems.priors.stored.read_prior` reads it, with its evidence.
+    """Fit one candidate prior and store it as `bocu.problems.priors.fit.read_prior` reads it, with its evidence.
 
     The readings are those of all sensors at steps that are evenly spread over the day.
 

@@ -19,8 +19,7 @@ from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.parameters import SetParameters, named
-from bocu.robust.ambiguity.polytope import Polytope
-from bocu.robust.ambiguity.sorting import sorted_rows, unsorted
+from bocu.robust.ambiguity.rows import Polytope, sorted_rows, unsorted
 
 
 class ConditionalValueAtRiskParameters(SetParameters):

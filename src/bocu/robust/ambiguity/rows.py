@@ -1,11 +1,16 @@
-"""What a set is asked and answers: rows of payoffs `(B, n)` that span [0, 1] over the contexts that it can reach."""
+"""What a set is asked and answers: rows of payoffs `(B, n)` that span [0, 1] over the contexts that it can reach.
+
+And what several sets do with them: sort them, or state themselves as linear constraints.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.checks import Floats
 
 
@@ -96,3 +101,73 @@ class Wanted:
 
     distribution: bool = True
     rate: bool = False
+
+
+def sorted_rows(f: Floats, p: Floats, *, descending: bool = False) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Contexts of each row in the order of their payoffs.
+
+    Args:
+        f: (B, n) payoffs.
+        p: (1, n) shared or (B, n) own references.
+        descending: largest payoffs first.
+
+    Returns:
+        order : (B, n) positions in the flattened `(B, n)` array, so that `f.ravel()[order]` is sorted by row.
+        f, p : (B, n) both in that order.
+    """
+    order = (-f if descending else f).argsort(axis=1)
+    sorted_p = p[0].take(order) if len(p) == 1 else np.take_along_axis(p, order, axis=1)
+    if len(f) > 1:
+        order += np.arange(0, f.size, f.shape[1])[:, None]
+    return order, f.take(order), sorted_p
+
+
+def unsorted(order: NDArray[np.intp], values: Floats) -> Floats:
+    """Undo `sorted_rows`: values `(B, n)` in sorted order back to the order of the contexts."""
+    back = np.empty_like(values)
+    back.ravel()[order.ravel()] = values.ravel()
+    return back
+
+
+def at_first(mask: NDArray[np.bool_], values: Floats, otherwise: Floats | float) -> Floats:
+    """Per row the value `(B,)` at the first true entry of `mask` `(B, n)`, or `otherwise` where there is none."""
+    first = mask.argmax(axis=1)
+    row = np.arange(len(mask))
+    return np.where(mask[row, first], values[row, first], otherwise)
+
+
+_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """Distributions q, the first n of the variables v: `upper @ v <= bounds`, `equal @ v = values`, `v >= 0`.
+
+    Attributes:
+        contexts: n.
+    """
+
+    contexts: int
+    upper: Floats
+    bounds: Floats
+    equal: Floats
+    values: Floats
+
+    def minimise(
+        self, cost: Floats, upper: Floats | None = None, bounds: Floats | None = None
+    ) -> tuple[float, Floats] | None:
+        """The least `cost @ q` and its q `(n,)` under further `upper @ q <= bounds`; None where there is no q."""
+        from scipy.optimize import linprog
+
+        rest = self.equal.shape[1] - self.contexts
+        more = np.empty((0, self.contexts)) if upper is None else upper
+        rows = np.vstack([self.upper, np.hstack([more, np.zeros((len(more), rest))])])
+        limits = self.bounds if bounds is None else np.concatenate([self.bounds, bounds])
+        found = linprog(
+            np.append(cost, np.zeros(rest)), rows, limits, self.equal, self.values, method="highs", options=_EXACT
+        )
+        if found.status == 2:
+            return None
+        if not found.success:
+            raise BocuError(f"linear programme: {found.message}")
+        return float(found.fun), found.x[: self.contexts]

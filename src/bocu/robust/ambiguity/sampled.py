@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import is_tensor
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.sorting import at_first, sorted_rows, unsorted
+from bocu.robust.ambiguity.rows import at_first, sorted_rows, unsorted
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ Imports `ambiguity` and below. Names load on first use.
 
 from typing import TYPE_CHECKING
 
-from bocu.core.lazy import lazily
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
-    from bocu.robust.objectives.best import Best as Best
+    from bocu.robust.objectives.functions import Best as Best
     from bocu.robust.objectives.functions import UncertaintyObjective as UncertaintyObjective
 
-_HOME = {"Best": "best", "UncertaintyObjective": "functions"}
+_HOME = {"Best": "functions", "UncertaintyObjective": "functions"}
 
 __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(__name__, _HOME)

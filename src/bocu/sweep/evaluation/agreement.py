@@ -10,16 +10,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bocu.sweep.evaluation.claims.numbers import VARIABLES, Numbers, Sample
+from bocu.sweep.evaluation.claims.expressions import WORDS
+from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
-from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, holm, student_mean, student_p_value
+from bocu.sweep.evaluation.statistics import (
+    CONFIDENCE,
+    LEAST_SEEDS,
+    NOTHING,
+    Interval,
+    holm,
+    student_mean,
+    student_p_value,
+)
 from bocu.sweep.experiment.record import reduced_to
 
 EQUAL, AGREES, DIFFERS, TOO_FEW, OTHER_ROUNDS = "equal bits", "agrees", "differs", "too few seeds", "other rounds"
 ROUNDING = 1e-6
 """Share of the larger regret below which a gap is rounding: packages add up in orders of their own."""
 _WORDS = ("final", "recommended")
-_NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Agreement:
     place: Place
     verdict: str
     paired: bool = True
-    gap: Interval = _NOTHING
+    gap: Interval = NOTHING
     p_value: float = float("nan")
 
 
@@ -113,7 +121,7 @@ def _of_problem(problem: str, one: Numbers, other: Numbers, confidence: float) -
                 continue
             place = Place(objective, algorithm, metric)
             for word in _WORDS:
-                if not all(VARIABLES[word] in side.variables for side in (one, other)):
+                if not all(WORDS[word].variable in side.variables for side in (one, other)):
                     continue
                 if one.known.rounds != other.known.rounds:
                     shared_rounds = max(one.kept_rounds & other.kept_rounds, default=None)

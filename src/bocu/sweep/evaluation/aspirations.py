@@ -15,10 +15,8 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import FiniteDomain
 from bocu.core.parameters import Number, Parameters
-from bocu.core.protocols import GRID
-from bocu.core.rounds import Situation
+from bocu.core.rounds import GRID, FiniteDomain, Situation
 from bocu.problems.base import Realisation
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.parameters import StatedSet, by_default

@@ -6,6 +6,7 @@ have is "not defined". Neither is ever a number. Files are read and written in c
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,17 @@ import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.chunks import ChunkFile, chunk_file, seed_slices
-from bocu.core.io.files import canonical_json, open_netcdf, reading, write_netcdf
-from bocu.core.io.provenance import COLLECTED, SHARED, collected, refuse_other_schema
+from bocu.core.io.files import canonical_json, open_netcdf, reading, regular_file, write_netcdf
+from bocu.core.io.provenance import SHARED, collected, refuse_other_schema, united
+from bocu.core.loading import naming_extras
 from bocu.sweep.evaluation.scores import DISCRETISATION_ATTRIBUTES, DISCRETISATION_ERROR, SURROGATE
-from bocu.sweep.runs.status import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
+from bocu.sweep.runs.records import DONE, MISSING, NOT_DEFINED, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr
 
 CHECKPOINTS = (0.1, 0.25, 0.5, 1.0)
-_SUMMED = ("objective", "algorithm", "metric", "seed")
+CUBE_DIMENSIONS = ("objective", "algorithm", "metric", "seed")
 ABOUT = {
     "title": "what is written for the algorithm",
     "look": "how the algorithm is drawn: colour, dash, marker",
@@ -73,7 +75,7 @@ class _Cube:
         self.sources: dict[tuple[int, int], str] = {}
         self.errors: list[float] = []
         self.attributes: dict[str, Any] = {}
-        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        self.collected: list[dict[str, list[str]]] = []
         for branch in description["branches"]:
             self._survey(branch)
         if not self.sources:
@@ -111,8 +113,7 @@ class _Cube:
                 **{key: scores.attrs[key] for key in (*SHARED, SURROGATE) if key in scores.attrs},
                 "specification": canonical_json({"problem": json.loads(scores.attrs["specification"])["problem"]}),
             }
-            for key, values in collected(scores.attrs).items():
-                self.collected[key] |= set(values)
+            self.collected.append(collected(scores.attrs))
 
     def _positions(self, scores: "xr.Dataset", file: str) -> np.ndarray:
         """Where the seeds of a score file stand among those of the plan."""
@@ -183,13 +184,12 @@ class _Cube:
         for key, long_name in ABOUT.items():
             told = [branch["algorithm_about"][key] for branch in algorithms]
             file.coordinate(f"algorithm_{key}", "algorithm", told, {"long_name": long_name, "units": "1"})
-        lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
         names_of = {key: self.description[key] for key in ("experiment", "problem_label", "problem_name")}
         # xarray takes the variables named here for coordinates.
         named = " ".join(f"algorithm_{key}" for key in ("name", "parameters", *ABOUT))
         named += f" {' '.join(TITLES)} {METRIC_SPECIFICATION}" + (f" {DISCRETISATION_ERROR}" if self.errors else "")
         swept = {SWEPT: canonical_json(self.description[SWEPT])} if SWEPT in self.description else {}
-        file.attributes({**self.attributes, **lists, **names_of, **swept, "coordinates": named})
+        file.attributes({**self.attributes, **united(self.collected), **names_of, **swept, "coordinates": named})
 
 
 def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
@@ -206,7 +206,7 @@ def build_summary(files: Sequence[str | Path], output: str | Path) -> None:
     told = {f"algorithm_{key}": "" for key in ("name", "parameters", *ABOUT)}
     fill = {"status": NOT_DEFINED, **told}
     data = xr.concat(parts, dim="problem", join="outer", coords="different", compat="equals", fill_value=fill)
-    data.attrs = {}
+    data.attrs = united(collected(part.attrs) for part in parts)
     data["checkpoint"] = ("checkpoint", list(CHECKPOINTS))
     data = data.assign_coords(swept_coordinates(_swept_together(parts), data))
     described = {
@@ -283,15 +283,15 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
         cube = cube.drop_vars(OF_METRICS, errors="ignore")
         rows = checkpoint_rounds(cube["iteration"].values)
         if "cumulative_regret" in cube:
-            total = cube["cumulative_regret"].transpose(*_SUMMED, "checkpoint").values
+            total = cube["cumulative_regret"].transpose(*CUBE_DIMENSIONS, "checkpoint").values
         else:
             total = _total_at(cube.sel(iteration=slice(1, None)), rows)
-        labels = {dim: cube[dim].load() for dim in (*_SUMMED, "algorithm_name")}
+        labels = {dim: cube[dim].load() for dim in (*CUBE_DIMENSIONS, "algorithm_name")}
         # Text of a fixed width would be cut to that of the first cube when the labels of all are joined.
         labels = {dim: label.astype(object) if label.dtype.kind == "U" else label for dim, label in labels.items()}
         part = xr.Dataset(
             {
-                "cumulative_regret": ((*_SUMMED, "checkpoint"), total),
+                "cumulative_regret": ((*CUBE_DIMENSIONS, "checkpoint"), total),
                 "iteration_of": ("checkpoint", rows),
                 "status": cube["status"].load(),
                 "payoff_units": cube.attrs["payoff_units"],
@@ -299,15 +299,112 @@ def _summary_of(file: str | Path) -> "xr.Dataset":
             },
             labels,
         )
-        part.attrs = {SWEPT: cube.attrs[SWEPT]} if SWEPT in cube.attrs else {}
+        part.attrs = cube.attrs
         return part.expand_dims(problem=[cube.attrs["problem_label"]])
 
 
 def _total_at(cube: "xr.Dataset", rows: Sequence[int]) -> np.ndarray:
-    """Return the cumulative regret of a cube after some rounds, of dimensions `_SUMMED` and the rounds."""
-    regret = cube["regret"].transpose(*_SUMMED, "iteration")
+    """Return the cumulative regret of a cube after some rounds, of dimensions `CUBE_DIMENSIONS` and the rounds."""
+    regret = cube["regret"].transpose(*CUBE_DIMENSIONS, "iteration")
     total = np.empty((*regret.shape[:-1], len(rows)))
     for place in np.ndindex(*regret.shape[:3]):
         for seeds in seed_slices(regret.sizes["seed"], regret.sizes["iteration"]):
             total[(*place, seeds)] = np.cumsum(regret[(*place, seeds)].values, axis=-1)[:, [row - 1 for row in rows]]
     return total
+
+
+def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
+    """Open a cube of results; values are read when they are used.
+
+    Args:
+        path: the cube of a problem (`results/NAME/cubes/PROBLEM.nc`) or of all (`summary.nc`), or the folder of an
+            experiment, `results/NAME`.
+        problem: label of the problem, where `path` is such a folder; the summary if left out.
+
+    Returns:
+        Regret and value of dimensions (objective, algorithm, metric, seed, iteration), with labels as coordinates; of
+        a summary cumulative regret of dimensions (problem, objective, algorithm, metric, seed, checkpoint). Values of a
+        sweep are coordinates: `swept_noise_of_problem`. Where `status` is not 1, there is no number. Close it, or use
+        it in a `with` block.
+
+    Raises:
+        BocuError: there is no such file, or it is no cube.
+    """
+    with naming_extras():
+        import xarray as xr
+
+    file = Path(path)
+    if file.is_dir():
+        file = file / "cubes" / f"{problem or 'summary'}.nc"
+        if not file.is_file():
+            there = ", ".join(sorted(cube.stem for cube in file.parent.glob("*.nc"))) or "none"
+            raise BocuError(f"{file}: no such file; cubes that are there: {there}")
+    elif problem is not None:
+        raise BocuError(f"{file}: found a file; 'problem' goes with the folder of an experiment")
+    regular_file(file)
+    with reading(file):
+        cube = xr.open_dataset(file, engine="netcdf4", cache=False)
+    missing = [dim for dim in CUBE_DIMENSIONS if dim not in cube.dims]
+    try:
+        if missing:
+            raise BocuError(f"{file}: no cube: it has no dimension {' and no '.join(missing)}")
+        if "iteration" in cube.dims:  # a summary is gathered from cubes that were looked at
+            refuse_other_schema(file, cube.attrs)
+    except BocuError:
+        cube.close()
+        raise
+    return cube if "problem" in cube.dims else cube.assign_coords(swept_coordinates(cube.attrs, cube))
+
+
+@dataclass(frozen=True)
+class Family:
+    """The metrics along one path.
+
+    Attributes:
+        label: that of their entry.
+        metrics: labels, by growing s.
+        specifications: likewise.
+        s: likewise.
+    """
+
+    label: str
+    metrics: Sequence[str]
+    specifications: Sequence[Mapping[str, Any]]
+    s: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """Its label in words."""
+        return self.label.replace("-", " ")
+
+
+def families_of(data: "xr.Dataset") -> list[Family]:
+    """Gather the metrics of a cube or digest that score along paths of laws."""
+    if METRIC_SPECIFICATION not in data.variables:
+        return []
+    found: dict[tuple[str, str], list[tuple[float, str, dict[str, Any]]]] = {}
+    for label, text in zip(map(str, data["metric"].values), data[METRIC_SPECIFICATION].values, strict=True):
+        specification = json.loads(str(text))
+        under = specification.get("under")
+        entry, _, place = label.rpartition("-")
+        # Another entry may score under a law of the same path.
+        if under is not None and place.isdigit():
+            path = canonical_json({**specification, "under": {**under, "s": None}})
+            found.setdefault((entry, path), []).append((under["s"], label, specification))
+    families = []
+    for (entry, _), members in found.items():
+        if len(members) > 1:
+            members.sort(key=lambda member: member[0])
+            s, labels, specifications = zip(*members, strict=True)
+            families.append(Family(entry, labels, specifications, np.array(s)))
+    return families
+
+
+def metrics_off_paths(data: "xr.Dataset") -> list[str]:
+    """Return the metrics that are shown one by one: not those along paths, whose curves show them all at once.
+
+    Where every metric stands on a path, all are shown.
+    """
+    metrics = [str(label) for label in data["metric"].values]
+    along = {metric for family in families_of(data) for metric in family.metrics}
+    return [metric for metric in metrics if metric not in along] or metrics

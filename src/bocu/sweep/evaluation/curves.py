@@ -118,17 +118,6 @@ def scored_throughout(iterations: np.ndarray, values: np.ndarray) -> np.ndarray:
     return whole
 
 
-def seconds_of_a_round(iterations: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Return the mean time of a round, shape (seeds,).
-
-    Args:
-        iterations: rounds, shape (iterations,); those below 1, the initial design, choose nothing and are left out.
-        seconds: shape (seeds, iterations).
-    """
-    mean: np.ndarray = seconds[:, iterations >= 1].mean(axis=1)
-    return mean
-
-
 def medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the last round and the median of every group of rounds, shapes (groups,) and (seeds, groups).
 

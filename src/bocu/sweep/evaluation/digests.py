@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.io.files import open_netcdf, reading, write_netcdf
-from bocu.core.io.lineage import is_lineage
+from bocu.core.io.lineage import SEAL, is_lineage
 from bocu.core.io.provenance import refuse_other_schema
-from bocu.core.io.seals import SEAL
 from bocu.sweep.evaluation.cubes import (
     ABOUT,
     CHECKPOINTS,
@@ -22,6 +21,7 @@ from bocu.sweep.evaluation.cubes import (
     METRIC_SPECIFICATION,
     TITLES,
     checkpoint_rounds,
+    metrics_off_paths,
 )
 from bocu.sweep.evaluation.curves import (
     TRACES,
@@ -32,12 +32,11 @@ from bocu.sweep.evaluation.curves import (
     scored_throughout,
     traced_rounds,
 )
-from bocu.sweep.evaluation.law_paths import metrics_off_paths
 from bocu.sweep.evaluation.prior_choices import first_rounds, rejection_rounds, trusted_shares
 from bocu.sweep.evaluation.run_statistics import STATISTICS
 from bocu.sweep.evaluation.statistics import mean_and_error
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
-from bocu.sweep.runs.status import DONE, NOT_DEFINED
+from bocu.sweep.runs.records import DONE, NOT_DEFINED
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain, FiniteDomain
-from bocu.core.rounds import Context, Decision, Situation
+from bocu.core.rounds import BoxDomain, Context, Decision, FiniteDomain, Situation
 from bocu.problems.base import Realisation
 from bocu.robust.contexts.cells import Cells, cells
-from bocu.robust.contexts.laws import JointLaw
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import JointLaw, LawParameters
 
 _PAIRS_AT_A_TIME = 2**19
 """Decisions times contexts whose payoffs are computed at once: a few arrays of 4 MB a coordinate."""
@@ -113,11 +111,8 @@ def on_cells(
     if not is_continuous(realisation):
         return realisation, situations
     discretised = DiscretisedRealisation(realisation, refined)
-    first = [max(situation.t, 1) for situation in situations]
-    return discretised, [
-        replace(situation, reference=discretised.reference(t), truth=discretised.truth(t))
-        for situation, t in zip(situations, first, strict=True)
-    ]
+    laws = [discretised.truth(max(situation.t, 1)) for situation in situations]
+    return discretised, [replace(each, reference=law, truth=law) for each, law in zip(situations, laws, strict=True)]
 
 
 def weights_of(realisation: Realisation, law: LawParameters) -> np.ndarray:

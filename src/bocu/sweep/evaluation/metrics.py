@@ -12,19 +12,17 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
-from bocu.core.loading import load
+from bocu.core.loading import load, made
 from bocu.core.parameters import NoParameters, Parameters, ParametersType
-from bocu.core.plain import Plain
-from bocu.core.protocols import EVERY, SCALARISED, TIME_VARYING
-from bocu.core.rounds import Situation
+from bocu.core.plain import Plain, Specification
+from bocu.core.rounds import EVERY, SCALARISED, TIME_VARYING, BoxDomain, Domain, FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.problems.base import Realisation
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
 from bocu.sweep.evaluation.robust_front import RunFront
 from bocu.sweep.evaluation.scalarised_metrics import ScalarisedScores
+from bocu.sweep.evaluation.under import PathPoint
 from bocu.sweep.runs.protocol import Announcer
 
 
@@ -217,14 +215,10 @@ class ExpectedPayoff(Metric[ExpectedPayoffParameters]):
         return super().best(realisation, situations)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        return payoffs @ self._distribution(situation)
+        return payoffs @ np.asarray(getattr(situation, self.parameters.under))
 
     def same(self, situation: Situation, other: Situation) -> bool:
-        return self._distribution(situation) is self._distribution(other)
-
-    def _distribution(self, situation: Situation) -> np.ndarray:
-        distribution: np.ndarray = getattr(situation, self.parameters.under)
-        return distribution
+        return getattr(situation, self.parameters.under) is getattr(other, self.parameters.under)
 
 
 class BestFixedDecision(ExpectedPayoff):
@@ -298,3 +292,43 @@ class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
         if self.objective.reference_matters and situation.reference is not other.reference:
             return False
         return self._announcer.epsilon(situation) == self._announcer.epsilon(other)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric, and the law that it scores under.
+
+    Attributes:
+        metric: what values decisions.
+        under: None: the law that was met.
+    """
+
+    metric: Metric
+    under: PathPoint | None = None
+
+    def met(
+        self, realisation: Realisation, situations: Sequence[Situation], refined: bool = False
+    ) -> tuple[Realisation, Sequence[Situation]]:
+        """Return what the metric is shown of a problem: discretised where a law has to be, and under that law."""
+        if self.under is None:
+            return realisation, situations
+        realisation, situations = on_cells(realisation, situations, refined)
+        return realisation, self.under.applied(realisation, situations)
+
+    def score(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Score the decisions of one seed: see `Metric.score`."""
+        return self.metric.score(*self.met(realisation, situations), decisions)
+
+    def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
+        """Return what the decisions of a run guarantee: see `Metric.front`."""
+        return self.metric.front(*self.met(realisation, situations), decisions)
+
+
+def build_scorer(specification: Specification) -> Scorer:
+    """Build the metric of a plain specification: `class`, `parameters`, and where it has one `under`."""
+    target = load(specification["class"])
+    metric = made(specification["class"], target, target.Parameters.model_validate(specification["parameters"]))
+    under = specification.get("under")
+    return Scorer(metric, None if under is None else PathPoint.model_validate(under))

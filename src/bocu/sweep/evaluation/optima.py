@@ -5,7 +5,7 @@ times as many points: the error of discretisation.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from bocu.core.randomness import Streams, scrambled_sobol
 from bocu.core.rounds import Situation
 from bocu.problems.base import Realisation
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
-from bocu.sweep.evaluation.scorers import Scorer, build_scorer
+from bocu.sweep.evaluation.metrics import Scorer, build_scorer
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.seed_run import Inputs, build_problem
 
@@ -58,7 +58,8 @@ def store_optima(parameters: Specification, inputs: Inputs, output: str | Path) 
     rounds = np.arange(1 - problem.initial, parameters["iterations"] + 1)
     unseen = np.empty((len(rounds), first.description.contexts.dimension))
     stated = [protocol.situation(first, int(t), unseen[:place]) for place, t in enumerate(rounds)]
-    kept = slice(None if _payoffs_of(first) == _payoffs_of(second) else 0)
+    own, other = (each.payoff_function if is_continuous(each) else each.table for each in (first, second))
+    kept = slice(None if own == other else 0)
     values, decisions, errors, against = [], [], [], []
     for metric in parameters["metrics"]:
         scorer = build_scorer(metric)
@@ -104,10 +105,6 @@ def read_optima(file: str | Path) -> dict[str, StoredOptima]:
             label: StoredOptima(dict(zip(rounds, best, strict=True)), error, points)
             for label, best, error, points in zip(*columns, strict=True)
         }
-
-
-def _payoffs_of(realisation: Realisation) -> Callable[..., np.ndarray]:
-    return realisation.payoff_function if is_continuous(realisation) else realisation.table
 
 
 def _on_cells(

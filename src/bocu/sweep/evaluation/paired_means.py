@@ -4,6 +4,9 @@ Seeds are drawn anew with replacement, the same for all pairs of a table; what i
 own standard error, so that a skewed law widens the interval (Hall 1988, "Theoretical comparison of bootstrap confidence
 intervals", section 3). Over several pairs the largest of their statistics is compared (max-T; Westfall and Young 1993),
 which keeps what the pairs have in common. `tests/benchmarks/verdicts.py` measures how often it errs.
+
+Rounds of one run take the place of seeds in moving blocks (Kuensch 1989, "The jackknife and the bootstrap for general
+stationary observations"), which go on from the last round to the first (Politis and Romano 1992): each counts alike.
 """
 
 import functools
@@ -44,12 +47,19 @@ class PairedMeans:
     count: np.ndarray
 
 
-def paired_means(gaps: np.ndarray, confidence: float = 0.95) -> PairedMeans:
+def moving_blocks(rounds: np.ndarray, length: int) -> np.ndarray:
+    """Return what blocks of so many rounds come to over as many as there are; shape (rounds,), one begins in each."""
+    around = np.concatenate([[0.0], np.cumsum(np.concatenate([rounds, rounds[: length - 1]]))])
+    return np.asarray((around[length:] - around[:-length]) * (len(rounds) / length))
+
+
+def paired_means(gaps: np.ndarray, confidence: float = 0.95, blocks: int | None = None) -> PairedMeans:
     """Return means with intervals and p values, by themselves and for all pairs together.
 
     Args:
         gaps: differences, shape (pairs, seeds), not a number where a pair lacks a seed.
         confidence: coverage of the intervals.
+        blocks: of `moving_blocks` in the place of seeds, how many fit side by side; a resample draws as many.
 
     Returns:
         Numbers that are equal in all n seeds have an interval without width and the p value 2^(1 - n) of as many signs
@@ -60,14 +70,15 @@ def paired_means(gaps: np.ndarray, confidence: float = 0.95) -> PairedMeans:
 
     gaps = np.atleast_2d(np.asarray(gaps, dtype=float))
     there = ~np.isnan(gaps)
-    known, count = np.where(there, gaps, 0.0), there.sum(axis=1)
+    known, seeds = np.where(there, gaps, 0.0), there.sum(axis=1)
+    count = seeds if blocks is None else np.full(len(gaps), blocks)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = known.sum(axis=1) / count
+        mean = known.sum(axis=1) / seeds
         centred = np.where(there, gaps - mean[:, None], 0.0)
-        error = np.sqrt((centred**2).sum(axis=1) / (count - 1) / count)
+        error = np.sqrt((centred**2).sum(axis=1) * (count / seeds) / (count - 1) / count)
         found = np.abs(mean) / error
     constant = error <= _ROUNDING * np.abs(known).max(axis=1, initial=0.0)
-    drawn = _resampled(centred, there, np.where(constant | (count < 2), np.inf, error))
+    drawn = _resampled(centred, there, np.where(constant | (count < 2), np.inf, error), blocks)
     alike = np.where(mean == 0, 1.0, 2.0 ** (1.0 - count))
     answers = []
     for statistics, several in ((drawn, 1), (drawn.max(axis=1, keepdims=True, initial=0.0), len(gaps))):
@@ -80,18 +91,24 @@ def paired_means(gaps: np.ndarray, confidence: float = 0.95) -> PairedMeans:
     return PairedMeans(mean, half, half_together, p_value, p_together, count)
 
 
-def _resampled(centred: np.ndarray, there: np.ndarray, error: np.ndarray) -> np.ndarray:
+def _resampled(centred: np.ndarray, there: np.ndarray, error: np.ndarray, blocks: int | None) -> np.ndarray:
     """Return the sizes of the studentised means of resamples, shape (RESAMPLES, pairs).
 
     Args:
         centred: numbers less their mean, 0 where there are none, shape (pairs, seeds).
         there: whether there is a number, same shape.
         error: their standard errors, shape (pairs,); infinite for pairs that are left out, whose statistics are 0.
+        blocks: as of `paired_means`.
     """
-    weights = _weights(centred.shape[1])
-    count = np.maximum(weights @ there.T, 2.0)
-    mean = weights @ centred.T / count
-    spread = np.sqrt(np.maximum(weights @ (centred**2).T / count - mean**2, 0.0) / (count - 1))
+    if blocks is None:
+        weights = _weights(centred.shape[1])
+        count = np.maximum(weights @ there.T, 2.0)
+        mean, squared = weights @ centred.T / count, weights @ (centred**2).T / count
+    else:
+        starts = np.random.default_rng(blocks).integers(centred.shape[1], size=(RESAMPLES, blocks))
+        count = np.full((RESAMPLES, len(centred)), max(blocks, 2.0))
+        mean, squared = (np.stack([row[starts].mean(axis=1) for row in rows], axis=1) for rows in (centred, centred**2))
+    spread = np.sqrt(np.maximum(squared - mean**2, 0.0) / (count - 1))
     return np.abs(mean) / np.maximum(spread, _LEAST_ERROR * error)
 
 

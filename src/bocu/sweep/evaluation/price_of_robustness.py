@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
-from bocu.core.protocols import SCALARISED
-from bocu.core.rounds import Situation
+from bocu.core.rounds import SCALARISED, FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
@@ -76,7 +74,7 @@ def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[fl
     for radius in radii:
         robust = ObjectiveMetricParameters(
             objective={
-                "class": "bocu.robust.objectives.stated:DistributionallyRobust",
+                "class": "bocu.robust.objectives.functions:DistributionallyRobust",
                 "parameters": {"set": {**stated.model_dump(mode="json"), "radius": radius}},
             }
         )

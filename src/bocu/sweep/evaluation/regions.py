@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bocu.core.errors import BocuError
 from bocu.sweep.evaluation.claims.expressions import leaves
-from bocu.sweep.evaluation.claims.findings import Finding
 from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import Source, as_numbers
-from bocu.sweep.evaluation.claims.verdicts import Verdict, decided, verdict
+from bocu.sweep.evaluation.claims.verdicts import Finding, Verdict, decided, verdict
 from bocu.sweep.evaluation.statistics import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -91,25 +90,21 @@ def points_table(cells: Sequence[Cell]) -> "pd.DataFrame":
     """Return the points as the rows of a tidy table, a comparison each."""
     import pandas as pd
 
-    rows = []
-    for cell in cells:
-        for finding in cell.verdict.findings:
-            rows.append(
-                {
-                    **cell.at,
-                    "problem": cell.problem,
-                    "verdict": cell.verdict.outcome,
-                    "p_value_corrected": cell.verdict.p_value,
-                    "reason": cell.verdict.reason,
-                    "comparison": finding.comparison,
-                    "value": finding.value.value,
-                    "low": finding.value.low,
-                    "high": finding.value.high,
-                    "boundary": finding.boundary,
-                    "seeds": finding.value.count,
-                }
-            )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            **cell.at,
+            "problem": cell.problem,
+            "verdict": cell.verdict.outcome,
+            "p_value_corrected": cell.verdict.p_value,
+            "reason": cell.verdict.reason,
+            "comparison": finding.comparison,
+            **{end: getattr(finding.value, end) for end in ("value", "low", "high")},
+            "boundary": finding.boundary,
+            "seeds": finding.value.count,
+        }
+        for cell in cells
+        for finding in cell.verdict.findings
+    )
 
 
 def labels_of(claim: Claim) -> dict[str, list[str]]:

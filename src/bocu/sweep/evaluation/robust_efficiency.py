@@ -22,7 +22,7 @@ from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.polytope import Polytope
+from bocu.robust.ambiguity.rows import Polytope
 
 _TOLERANCE = 1e-7
 """Of payoffs, relative to their range: differences up to this are none."""

@@ -92,11 +92,6 @@ class RunFront:
     share: Floats
 
 
-def front_of_run(decisions: Floats, payoffs: Floats, best: Front, values: Values) -> RunFront:
-    """Set the decisions of a run, (rows, Dx), and their noise-free payoffs, (rows, n, K), beside the best front."""
-    return RunFront(front_among(decisions, payoffs, best.weights, values), best, growing_share(payoffs, best, values))
-
-
 def guarantees(payoffs: ArrayLike, values: Values) -> Floats:
     """What each output is worth by itself, `(..., K)`, of payoffs `(..., n, K)`."""
     table = np.moveaxis(checks.floats("payoffs", payoffs), -1, -2)
@@ -143,13 +138,14 @@ def front_among(decisions: Floats, payoffs: Floats, weights: Floats, values: Val
     return Front(weights, worth.max(axis=1), decisions[best], guarantees(payoffs[best], values))
 
 
-def growing_share(payoffs: Floats, true: Front, values: Values) -> Floats:
+def growing_share(payoffs: Floats, true: Front, values: Values, corner: Floats | None = None) -> Floats:
     """Hypervolume of the front among the first 1, 2, ... r decisions, as a share of that of the true front.
 
     Args:
         payoffs: (r, n, K), noise-free.
         true: the front of the problem; its net of weights and its corner count.
         values: what payoffs are worth, as for the true front.
+        corner: that of the hypervolumes; the true front's, if left out.
 
     Returns:
         Shape (r,). It may fall a little: what is best by the net need not guarantee more. Not a number where the best
@@ -157,13 +153,8 @@ def growing_share(payoffs: Floats, true: Front, values: Values) -> Floats:
     """
     if not np.isfinite(true.guaranteed).all():
         return np.full(len(payoffs), np.nan)
-    corner = true.corner()
-    return growing_hypervolume(payoffs, true.weights, values, corner) / true.hypervolume(corner)
-
-
-def growing_hypervolume(payoffs: Floats, weights: Floats, values: Values, corner: Floats) -> Floats:
-    """Hypervolume `(r,)` of the front among the first 1, 2, ... r decisions, by their payoffs `(r, n, K)`."""
-    worth = np.stack([values(scalarise(payoffs, row)) for row in weights])
+    corner = true.corner() if corner is None else corner
+    worth = np.stack([values(scalarise(payoffs, row)) for row in true.weights])
     guaranteed = guarantees(payoffs, values)
     found = np.empty(len(payoffs))
     standing: tuple[int, ...] = ()
@@ -171,7 +162,7 @@ def growing_hypervolume(payoffs: Floats, weights: Floats, values: Values, corner
         best = tuple(worth[:, : row + 1].argmax(axis=1))
         found[row] = found[row - 1] if best == standing else hypervolume(guaranteed[list(best)], corner)
         standing = best
-    return found
+    return found / true.hypervolume(corner)
 
 
 def hypervolume(points: Floats, corner: Floats) -> float:

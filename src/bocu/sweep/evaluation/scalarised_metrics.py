@@ -5,29 +5,20 @@ The value of a decision x in a round with weights s is v(s'f(x)), v what the met
 where it is larger, and therefore never negative. Finite decisions are all valued.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
+from bocu.core.rounds import FiniteDomain
 from bocu.problems.scalarised_optimum import FiniteSearch, PayoffTables, Pool, ScalarisedSearch, scalarise
+from bocu.sweep.evaluation.robust_front import Front, RunFront, front_among, front_of_pool, growing_share
 
 if TYPE_CHECKING:
     from bocu.core.rounds import Situation
     from bocu.problems.base import Realisation
-    from bocu.sweep.evaluation.robust_front import Front, RunFront
-
-
-class Valuing(Protocol):
-    """What is asked of a metric: `bocu.sweep.evaluation.metrics.Metric` has it."""
-
-    def values(self, payoffs: np.ndarray, situation: "Situation") -> np.ndarray:
-        """Return the value of payoffs (rows, contexts), shape (rows,)."""
-
-    def same(self, situation: "Situation", other: "Situation") -> bool:
-        """Say whether equal payoffs have equal values in both situations."""
+    from bocu.sweep.evaluation.metrics import Metric
 
 
 @dataclass
@@ -38,7 +29,7 @@ class _Searched:
     situation: "Situation"
     search: ScalarisedSearch
     pool: Pool
-    front: "Front | None" = None
+    front: Front | None = None
 
 
 class ScalarisedScores:
@@ -48,7 +39,7 @@ class ScalarisedScores:
         metric: values payoffs over the contexts.
     """
 
-    def __init__(self, metric: Valuing) -> None:
+    def __init__(self, metric: "Metric[Any]") -> None:
         self._metric = metric
         self._searched: list[_Searched] = []
 
@@ -96,14 +87,14 @@ class ScalarisedScores:
             values[rows], decisions[rows] = found.values[0], found.decisions[0]
         return values, decisions
 
-    def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> "RunFront":
+    def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> RunFront:
         """Return `Metric.front` of decisions, shape (rows, Dx), by what counts in the first situation."""
-        from bocu.sweep.evaluation.robust_front import front_of_pool, front_of_run
-
         searched = self._searching(realisation, situations[0])
         if searched.front is None:
             searched.front = front_of_pool(searched.search, searched.pool)
-        return front_of_run(decisions, realisation.table(decisions), searched.front, searched.pool.values)
+        payoffs, best, values = realisation.table(decisions), searched.front, searched.pool.values
+        tried = front_among(decisions, payoffs, best.weights, values)
+        return RunFront(tried, best, growing_share(payoffs, best, values))
 
     def _alike(self, situations: Sequence["Situation"]) -> list[list[int]]:
         """Gather the rows that the metric values alike."""
@@ -129,9 +120,6 @@ class ScalarisedScores:
                 search = FiniteSearch(table, decisions.points, outputs)
             else:
                 search = ScalarisedSearch(table, decisions.dimension, outputs)
-        pool = search.pool(self._in(situation))
+        pool = search.pool(lambda payoffs: self._metric.values(payoffs, situation))
         self._searched.append(_Searched(table, situation, search, pool))
         return self._searched[-1]
-
-    def _in(self, situation: "Situation") -> Callable[[np.ndarray], np.ndarray]:
-        return lambda payoffs: self._metric.values(payoffs, situation)

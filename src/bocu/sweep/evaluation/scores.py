@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.chunks import ChunkFile, chunk_file
 from bocu.core.io.files import canonical_json
-from bocu.core.io.provenance import COLLECTED, SHARED, collected
+from bocu.core.io.provenance import SHARED, collected, united
 from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain
+from bocu.problems.scalarised_optimum import weight_net
+from bocu.sweep.evaluation.metrics import Scorer, build_scorer
 from bocu.sweep.evaluation.optima import read_optima
-from bocu.sweep.evaluation.scorers import Scorer, build_scorer
+from bocu.sweep.evaluation.robust_front import WEIGHTS, RunFront
 from bocu.sweep.runs.kernel_fits import kernel_told
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.records import ROUNDS, context_variable, decision_variable, read_runs
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bocu.problems.base import Problem, Realisation
-    from bocu.sweep.evaluation.robust_front import RunFront
 
 logger = logging.getLogger(__name__)
 
@@ -189,7 +190,7 @@ def _recommended(run: "xr.Dataset", realisation: "Realisation") -> tuple[np.ndar
     return there, points[there]
 
 
-def _front(found: "RunFront") -> dict[str, np.ndarray]:
+def _front(found: RunFront) -> dict[str, np.ndarray]:
     return {
         "hypervolume_share": found.share,
         "front_weight": found.best.weights,
@@ -202,9 +203,6 @@ def _front(found: "RunFront") -> dict[str, np.ndarray]:
 
 def _front_sizes(runs: "xr.Dataset") -> dict[str, int]:
     """Return the sizes of what fronts have beside the dimensions of runs; nothing where there is one output."""
-    from bocu.problems.scalarised_optimum import weight_net
-    from bocu.sweep.evaluation.robust_front import WEIGHTS
-
     if "output" not in runs.dims:
         return {}
     outputs = runs.sizes["output"]
@@ -228,7 +226,7 @@ class _Writer:
         self.rows = 0
         self.seeds: list[int] = []
         self.kept = {key: first.attrs[key] for key in SHARED}
-        self.collected: dict[str, set[str]] = {key: set() for key in COLLECTED}
+        self.collected: list[dict[str, list[str]]] = []
         self.wall_seconds = 0.0
         self.carried = [name for name in first.data_vars if _is_carried(first, str(name))]
         for name in self.carried:
@@ -250,13 +248,11 @@ class _Writer:
         for name, values in scored.items():
             self.file.write(name, (slice(None), rows), values)
         self.rows = rows.stop
-        for key, found in collected(block.attrs).items():
-            self.collected[key] |= set(found)
+        self.collected.append(collected(block.attrs))
         self.wall_seconds += float(block.attrs["wall_seconds"])
 
     def attributes(self) -> dict[str, object]:
-        lists = {key: json.dumps(sorted(values)) for key, values in self.collected.items()}
-        return {**self.kept, **lists, "wall_seconds": self.wall_seconds}
+        return {**self.kept, **united(self.collected), "wall_seconds": self.wall_seconds}
 
 
 def _is_carried(runs: "xr.Dataset", name: str) -> bool:

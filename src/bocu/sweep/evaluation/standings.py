@@ -8,12 +8,13 @@ shown, so that a pair has one verdict wherever it stands.
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from bocu.sweep.evaluation.paired_means import paired_means
-from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, exact_ends, exact_p_values
+from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, NOTHING, Interval, exact_ends, exact_p_values
 from bocu.sweep.experiment.configuration import Margin
 
 VERDICT_SEEDS = 30
@@ -30,7 +31,6 @@ LEADING, BEHIND, OPEN, LEANS_AHEAD, LEANS_BEHIND = "leading", "behind", "open", 
 _OF_THE_LEAST = {(LEADING, BEHIND): LEADING, (LEANS_BEHIND,): LEANS_AHEAD, (OPEN,): OPEN}
 """Where the least stands, by the first of these that others have."""
 _ROUNDING = 1e-12
-_NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def tail(regrets: Collection[float]) -> Tail:
     values = np.sort(np.array(list(regrets), dtype=float))
     count = len(values)
     if not count:
-        return Tail(float("nan"), float("nan"), 0, 0)
+        return Tail(nan, nan, 0, 0)
     median = float(np.median(values))
     limit = STUCK_TIMES * median
     if median <= 0 or values[0] < 0:
@@ -203,14 +203,12 @@ class Standings:
         for pair, (i, j) in enumerate(zip(one, other, strict=True)):
             if (place := places.get(pair)) is None:
                 own = gaps[pair][~np.isnan(gaps[pair])]
-                value = float(own.mean()) if len(own) else float("nan")
-                gap = PairedDifference(
-                    Interval(value, float("nan"), float("nan"), len(own)), float("nan"), _NOTHING, float("nan")
-                )
+                value = float(own.mean()) if len(own) else nan
+                gap = PairedDifference(Interval(value, nan, nan, len(own)), nan, NOTHING, nan)
             else:
                 mean, half = float(found.mean[place]), float(found.half_together[place])
                 n = int(differing[place])
-                share = Interval(times[place] / n, float(ends[0][place]), float(ends[1][place]), n) if n else _NOTHING
+                share = Interval(times[place] / n, float(ends[0][place]), float(ends[1][place]), n) if n else NOTHING
                 difference = Interval(mean, mean - half, mean + half, int(count[pair]))
                 gap = PairedDifference(difference, float(found.p_together[place]), share, float(usual[place]))
             pairs[labels[i], labels[j]], pairs[labels[j], labels[i]] = gap, _turned(gap)

@@ -34,6 +34,9 @@ class Interval:
     count: int
 
 
+NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
+
+
 @dataclass(frozen=True)
 class Ranks:
     """Ranks of algorithms over seeds, 1 the least regret.
@@ -144,7 +147,7 @@ def share_interval(happened: np.ndarray, boundary: float, confidence: float = CO
     """
     count, times = len(happened), int(np.sum(happened))
     if not count:
-        return Interval(float("nan"), float("nan"), float("nan"), 0), float("nan")
+        return NOTHING, float("nan")
     low, high = (float(end) for end in exact_ends(times, count, confidence))
     return Interval(times / count, low, high, count), float(exact_p_values(times, count, boundary))
 
@@ -172,7 +175,9 @@ def exact_p_values(times: np.ndarray | int, count: np.ndarray | int, boundary: f
     return np.asarray(np.minimum(1.0, 2.0 * np.minimum(below, above)))
 
 
-def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+def student_ratio(
+    numerator: np.ndarray, denominator: np.ndarray, confidence: float = CONFIDENCE, count: int | None = None
+) -> Interval:
     """Return the ratio of two means over the same seeds with Fieller's (1954) interval.
 
     It holds every ratio r for which Student's interval of the paired differences `numerator - r denominator` holds 0,
@@ -182,12 +187,13 @@ def student_ratio(numerator: np.ndarray, denominator: np.ndarray, confidence: fl
         numerator: one number a seed, shape (seeds,).
         denominator: the same seeds in the same order.
         confidence: coverage of the interval.
+        count: how many of the numbers are independent of each other; all, if left out.
 
     Returns:
         Its ends are infinite where the denominator's mean is not clear of 0; all is not a number where that mean is 0.
     """
     numerator, denominator = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    count = len(numerator)
+    count = len(numerator) if count is None else count
     base = float(denominator.mean()) if count else 0.0
     if base == 0:
         return Interval(float("nan"), float("nan"), float("nan"), count)

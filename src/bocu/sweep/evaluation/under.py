@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Integer, NotNegative, Parameters, Positive, Reading, validate
 from bocu.core.rounds import Situation
 from bocu.problems.base import Realisation
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import LawParameters
 from bocu.sweep.evaluation.discretised import weights_of
 
 Met = Literal["reference", "truth"]
@@ -137,8 +137,3 @@ def _end(stated: object, where: str, reading: Reading) -> Any:
 def several(stated: object) -> bool:
     """Say whether `under` may state more laws than one, so that each gets a label of its own."""
     return isinstance(stated, list) or (isinstance(stated, Mapping) and "name" not in stated and "s" not in stated)
-
-
-def read_point(specification: Mapping[str, object] | None) -> PathPoint | None:
-    """Return the law of a metric's specification; None where it scores under what was met."""
-    return None if specification is None else PathPoint.model_validate(specification)

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from bocu.core.about import About
 from bocu.core.parameters import Number, Parameters
-from bocu.core.protocols import CONTEXTUAL
-from bocu.core.rounds import Situation
+from bocu.core.rounds import CONTEXTUAL, Situation
 from bocu.problems.base import Realisation
 from bocu.robust.ambiguity import ConditionalValueAtRisk, worst_case
 from bocu.sweep.evaluation.metrics import Metric

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import pydantic
 
-from bocu.core.domains import FiniteDomain, unit_cube
 from bocu.core.parameters import Parameters
-from bocu.core.protocols import CONTINUOUS, GRID, SCALARISED, TIME_VARYING
-from bocu.core.rounds import Outline
+from bocu.core.rounds import CONTINUOUS, GRID, SCALARISED, TIME_VARYING, FiniteDomain, Outline, unit_cube
 from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.sweep.experiment.registry import RegisteredClass, registered
 

@@ -255,6 +255,11 @@ class Experiment(Parameters):
         default_factory=list,
         description="Claims files, relative to this file: what is said of this experiment, which the report checks.",
     )
+    code: Literal["rerun", "accept"] = Field(
+        "rerun",
+        description="What becomes of finished runs when code that they reach has changed: `rerun`; or `accept`, which "
+        "first plays some of their rounds anew, and keeps those that come out alike, bit for bit (see `bocu accept`).",
+    )
     overwrite: bool = Field(False, description="Allow fewer seeds or iterations than the results of this name hold.")
     checkpoint_seconds: Number = Field(
         20.0, ge=0, le=1e6, description="Seconds between two checkpoints of a run; changes no result."

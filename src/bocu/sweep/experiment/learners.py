@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bocu.core.domains import BoxDomain, Domain, FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
-from bocu.core.rounds import Description
+from bocu.core.rounds import BoxDomain, Description, Domain, FiniteDomain
 from bocu.learners.algorithms.base import Algorithm
 from bocu.robust.objectives import UncertaintyObjective
 from bocu.sweep.experiment.registry import find

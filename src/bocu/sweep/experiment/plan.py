@@ -14,25 +14,23 @@ from typing import Any, Protocol
 
 from bocu.core.about import Function
 from bocu.core.errors import BocuError
-from bocu.core.loading import load
+from bocu.core.loading import load, places
 from bocu.core.numerics import told_of_own_settings
 from bocu.core.parameters import nearest, sections
-from bocu.core.places import places
 from bocu.core.plain import Plain
-from bocu.core.protocols import CONTINUOUS
+from bocu.core.rounds import CONTINUOUS
 from bocu.problems.base import ProblemParameters
 from bocu.problems.candidates import kernel_source
 from bocu.problems.data.catalogue import Catalogue, Source
 from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.contexts.named import NamedParameters, named_in
+from bocu.robust.contexts.laws import NamedParameters, named_in
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import Experiment
-from bocu.sweep.experiment.inputs import JobInputs
+from bocu.sweep.experiment.entries import parameters_of, protocol_of
 from bocu.sweep.experiment.job_parameters import JobParameters
 from bocu.sweep.experiment.looks import abouts
 from bocu.sweep.experiment.paths import ResultPaths
-from bocu.sweep.experiment.problem_entries import parameters_of, protocol_of
-from bocu.sweep.experiment.products import Products
+from bocu.sweep.experiment.products import JobInputs, Products
 from bocu.sweep.experiment.registry import RegisteredClass, find
 from bocu.sweep.experiment.sweep_expansion import Sweep
 from bocu.sweep.experiment.titles import titles
@@ -49,7 +47,7 @@ class StatedClaim(Protocol):
         """Return it and its file as plain data."""
 
 
-SETTLED = "bocu.sweep.blocks:settled"  # by name: what a forecast needs lies above
+SETTLED = "bocu.sweep.forecast:settled"  # by name: what a forecast needs lies above
 
 
 def signed(function: Function) -> Function:
@@ -266,7 +264,9 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        left_out = {"mirror", "overwrite", "checkpoint_seconds", *entries} | (set() if self.sweep.axes else {"sweep"})
+        left_out = {"mirror", "code", "overwrite", "checkpoint_seconds", *entries} | (
+            set() if self.sweep.axes else {"sweep"}
+        )
         plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [

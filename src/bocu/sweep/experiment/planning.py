@@ -5,16 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bocu.core.domains import BoxDomain
 from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.core.parameters import Reading
-from bocu.core.rounds import Outline
+from bocu.core.rounds import BoxDomain, Outline
 from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.catalogue import sources_file as catalogue_at_hand
 from bocu.sweep.experiment.branches import Branch, Component
-from bocu.sweep.experiment.clone import scripts_beside
 from bocu.sweep.experiment.configuration import (
     AlgorithmEntry,
     Experiment,
@@ -22,15 +20,17 @@ from bocu.sweep.experiment.configuration import (
     folder_of,
     origin,
     parse_experiment,
+    read_experiment_file,
 )
-from bocu.sweep.experiment.entries import Entries, components_chosen
-from bocu.sweep.experiment.figure_entries import figures_of
-from bocu.sweep.experiment.metric_entries import metrics_of, refuse_unscorable
-from bocu.sweep.experiment.plan import Plan, StatedClaim
-from bocu.sweep.experiment.plugins.lookup import faults_told
-from bocu.sweep.experiment.problem_entries import parameters_of, problem_components, protocol_of
-from bocu.sweep.experiment.refusals import (
+from bocu.sweep.experiment.entries import (
+    Entries,
+    components_chosen,
+    figures_of,
+    metrics_of,
     no_branch,
+    parameters_of,
+    problem_components,
+    protocol_of,
     refuse_branch,
     refuse_duplicates,
     refuse_missing_mirror,
@@ -38,7 +38,11 @@ from bocu.sweep.experiment.refusals import (
     refuse_rounds,
     refuse_unknown_papers,
     refuse_unknown_reference,
+    refuse_unscorable,
 )
+from bocu.sweep.experiment.paths import scripts_beside
+from bocu.sweep.experiment.plan import Plan, StatedClaim
+from bocu.sweep.experiment.plugins import faults_told
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.experiment.sweep_expansion import expand_sweeps
 
@@ -129,7 +133,10 @@ def make_plan(
         for of_problem in shown if figures[label].kind.scope == "problem" else []:
             refuse_radius(where, figures[label], problems[of_problem])
         load(MENTIONS)(plan, label, outlines, f"{where}.parameters.")
-    return replace(plan, claims=_claims(entries, plan, outlines)) if entries.experiment.claims else plan
+    if not entries.experiment.claims:
+        return plan
+    called = [str(read_experiment_file(file).get("name")) for file in files if Path(file).is_file()]
+    return replace(plan, claims=_claims(entries, plan, outlines, called))
 
 
 def _outline(where: str, problem: Component) -> Outline:
@@ -140,15 +147,17 @@ def _outline(where: str, problem: Component) -> Outline:
     return outline
 
 
-def _claims(entries: Entries, plan: Plan, outlines: Mapping[str, Outline]) -> Sequence[StatedClaim]:
-    """Read the claims that the experiment names, and refuse what it does not have."""
+def _claims(
+    entries: Entries, plan: Plan, outlines: Mapping[str, Outline], called: Sequence[str]
+) -> Sequence[StatedClaim]:
+    """Read the claims that the experiment names, and refuse what it does not have; its files have these names."""
     folder, stated = entries.folder("claims"), entries.experiment.claims
     for position, file in enumerate(stated):
         if not (folder / file).is_file():
             where = f"{entries.origin('claims')}claims.{position}"
             raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
     files = [Path(os.path.normpath(folder / file)) for file in stated]
-    found: Sequence[StatedClaim] = load(CLAIMS)(plan, outlines, files)
+    found: Sequence[StatedClaim] = load(CLAIMS)(plan, outlines, files, called)
     return found
 
 

@@ -14,14 +14,14 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest
 
 _OBJECTIVES = {
-    "so": "bocu.robust.objectives.stated:Stochastic",
-    "ro": "bocu.robust.objectives.stated:Robust",
-    "dro": "bocu.robust.objectives.stated:DistributionallyRobust",
-    "wcs": "bocu.robust.objectives.stated:WorstCaseSensitivity",
-    "mr": "bocu.robust.objectives.stated:MeanRisk",
-    "gen": "bocu.robust.objectives.stated:General",
-    "rs": "bocu.robust.objectives.stated:Satisficing",
-    "var": "bocu.robust.objectives.stated:ValueAtRisk",
+    "so": "bocu.robust.objectives.functions:Stochastic",
+    "ro": "bocu.robust.objectives.functions:Robust",
+    "dro": "bocu.robust.objectives.functions:DistributionallyRobust",
+    "wcs": "bocu.robust.objectives.functions:WorstCaseSensitivity",
+    "mr": "bocu.robust.objectives.functions:MeanRisk",
+    "gen": "bocu.robust.objectives.functions:General",
+    "rs": "bocu.robust.objectives.functions:Satisficing",
+    "var": "bocu.robust.objectives.functions:ValueAtRisk",
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
@@ -31,18 +31,18 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
     },
     "problem": {
         "hills": "bocu.problems.hills:Hills",
-        "hills-continuous": "bocu.problems.hills_continuous:ContinuousHills",
+        "hills-continuous": "bocu.problems.hills:ContinuousHills",
         "sensors": "bocu.problems.sensors:Sensors",
         "intel": "sensors",
-        "gp-sample": "bocu.problems.gp_sample:GPSample",
+        "gp-sample": "bocu.problems.synthetic:GPSample",
         "drifting-gp-sample": "bocu.problems.drifting:DriftingSample",
-        "hartmann-3": "bocu.problems.hartmann:Hartmann3",
-        "plant": "bocu.problems.plant:Plant",
-        "infection": "bocu.problems.infection:Infection",
+        "hartmann-3": "bocu.problems.synthetic:Hartmann3",
+        "plant": "bocu.problems.prepared_mean:Plant",
+        "infection": "bocu.problems.prepared_mean:Infection",
         "covid": "infection",
-        "portfolio-table": "bocu.problems.portfolio_table:PortfolioTable",
-        "kirschner": "bocu.problems.kirschner:Kirschner",
-        "satisficing": "bocu.problems.satisficing:SatisficingBumps",
+        "portfolio-table": "bocu.problems.prepared_mean:PortfolioTable",
+        "kirschner": "bocu.problems.synthetic:Kirschner",
+        "satisficing": "bocu.problems.synthetic:SatisficingBumps",
         "density-estimates": "bocu.problems.density_estimates:EstimateDistances",
         "wind-commitment": "bocu.problems.wind_commitment:WindCommitment",
         "wind": "wind-commitment",
@@ -79,15 +79,15 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
     "law": {
-        "normal": "bocu.robust.contexts.stated_laws:NormalLaw",
-        "uniform": "bocu.robust.contexts.stated_laws:UniformLaw",
-        "burr-xii": "bocu.robust.contexts.stated_laws:BurrLaw",
-        "complicated": "bocu.robust.contexts.stated_laws:ComplicatedLaw",
-        "mixture": "bocu.robust.contexts.stated_joint_laws:MixtureLaw",
-        "coordinates": "bocu.robust.contexts.stated_joint_laws:CoordinatesLaw",
-        "empirical": "bocu.robust.contexts.stated_joint_laws:EmpiricalLaw",
-        "kde": "bocu.robust.contexts.stated_joint_laws:KernelDensityLaw",
-        "histogram": "bocu.robust.contexts.stated_joint_laws:HistogramStatedLaw",
+        "normal": "bocu.robust.contexts.laws:NormalLaw",
+        "uniform": "bocu.robust.contexts.laws:UniformLaw",
+        "burr-xii": "bocu.robust.contexts.laws:BurrLaw",
+        "complicated": "bocu.robust.contexts.laws:ComplicatedLaw",
+        "mixture": "bocu.robust.contexts.joint_laws:MixtureLaw",
+        "coordinates": "bocu.robust.contexts.joint_laws:CoordinatesLaw",
+        "empirical": "bocu.robust.contexts.joint_laws:EmpiricalLaw",
+        "kde": "bocu.robust.contexts.joint_laws:KernelDensityLaw",
+        "histogram": "bocu.robust.contexts.joint_laws:HistogramStatedLaw",
     },
     "shift": {
         "jump": "bocu.robust.contexts.shifts:Jump",
@@ -108,24 +108,24 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "ucb-bocu-2": "bocu.learners.algorithms.confidence:UCBBOCU2",
         "drbo": "ucb-bocu-2",
         "ts-bocu": "bocu.learners.algorithms.thompson:ThompsonSampling",
-        "drbqo": "bocu.learners.algorithms.quadrature:DRBQO",
+        "drbqo": "bocu.learners.algorithms.thompson:DRBQO",
         "v-ucb": "bocu.learners.algorithms.lacing:VUCB",
         "cv-ucb": "bocu.learners.algorithms.lacing:CVUCB",
-        "stableopt-finite": "bocu.learners.algorithms.stable:StableOpt",
-        "sensitivity-approximation": "bocu.learners.algorithms.approximations:SensitivityApproximation",
-        "minimax-approximation": "bocu.learners.algorithms.approximations:MinimaxApproximation",
-        "gp-ucb": "bocu.learners.algorithms.gp_ucb:GPUCB",
-        "sbo-kde": "bocu.learners.algorithms.density:SBOKDE",
-        "drbo-kde": "bocu.learners.algorithms.density:DRBOKDE",
+        "stableopt-finite": "bocu.learners.algorithms.confidence:StableOpt",
+        "sensitivity-approximation": "bocu.learners.algorithms.confidence:SensitivityApproximation",
+        "minimax-approximation": "bocu.learners.algorithms.confidence:MinimaxApproximation",
+        "gp-ucb": "bocu.learners.algorithms.continuous:GPUCB",
+        "sbo-kde": "bocu.learners.algorithms.continuous:SBOKDE",
+        "drbo-kde": "bocu.learners.algorithms.continuous:DRBOKDE",
         "drbo-mmd": "bocu.learners.algorithms.grid_contexts:DRBOMMD",
         "minimax-continuous": "bocu.learners.algorithms.grid_contexts:MinimaxContinuous",
         "drbo-mmd-minimax": "minimax-continuous",
-        "stableopt": "bocu.learners.algorithms.stable_continuous:StableOptContinuous",
-        "ts-bocu-kde": "bocu.learners.algorithms.thompson_density:ThompsonDensity",
-        "ucb-bocu-kde": "bocu.learners.algorithms.confidence_density:UCBDensity",
-        "dro-bo-phi": "bocu.learners.algorithms.divergence_density:ClosedFormDivergence",
-        "erbo": "bocu.learners.algorithms.wasserstein_density:ERBO",
-        "wdrbo": "bocu.learners.algorithms.wasserstein_density:WDRBO",
+        "stableopt": "bocu.learners.algorithms.continuous:StableOptContinuous",
+        "ts-bocu-kde": "bocu.learners.algorithms.sampled_reference:ThompsonDensity",
+        "ucb-bocu-kde": "bocu.learners.algorithms.sampled_reference:UCBDensity",
+        "dro-bo-phi": "bocu.learners.algorithms.sampled_reference:ClosedFormDivergence",
+        "erbo": "bocu.learners.algorithms.continuous:ERBO",
+        "wdrbo": "bocu.learners.algorithms.continuous:WDRBO",
         "drmobo": "bocu.learners.algorithms.multi_objective:DRMOBO",
         "mobo": "bocu.learners.algorithms.multi_objective:MOBO",
         "botorch-acquisition": "bocu.interop.botorch.any_acquisition:BotorchAcquisition",
@@ -138,7 +138,7 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "fully-bayesian": "bocu.learners.algorithms.time_varying:FullyBayesian",
         "regret-balancing": "bocu.learners.algorithms.time_varying:RegretBalancing",
         "oracle": "bocu.learners.algorithms.time_varying:Oracle",
-        "tv-gp-ucb": "bocu.learners.algorithms.forgetting:TVGPUCB",
+        "tv-gp-ucb": "bocu.learners.algorithms.time_varying:TVGPUCB",
     },
     "model": {
         "botorch-default": "bocu.interop.botorch.models:single_task_gp",
@@ -227,7 +227,7 @@ class RegisteredClass:
         """
         if not self.origin:
             return load(self.target)
-        from bocu.sweep.experiment.plugins.lookup import load_outside
+        from bocu.sweep.experiment.plugins import load_outside
 
         return load_outside(self)
 
@@ -263,15 +263,15 @@ def find(kind: str, name: str, where: str = "", folder: Path | None = None) -> R
     names = REGISTRY.get(kind, {})
     if name in names:
         return RegisteredClass(kind, name, names[name]) if ":" in names[name] else find(kind, names[name])
-    from bocu.sweep.experiment.plugins import lookup
+    from bocu.sweep.experiment import plugins
 
     if ":" in name and folder is not None:
-        return lookup.outside(kind, name, folder, where)
-    if lookup.HASHED in name:
-        return lookup.planned(kind, name, where)
-    found = lookup.entry_point(kind, name, where)
+        return plugins.outside(kind, name, folder, where)
+    if plugins.HASHED in name:
+        return plugins.planned(kind, name, where)
+    found = plugins.entry_point(kind, name, where)
     if found is not None:
         return found
-    lookup.refuse_missing(kind, name, where)
-    known = [entry.name for entry in (*registered(kind), *lookup.offered(kind))] if names else []
+    plugins.refuse_missing(kind, name, where)
+    known = [entry.name for entry in (*registered(kind), *plugins.offered(kind))] if names else []
     raise BocuError(f"{where}unknown {kind} '{name}'; {nearest(name, known)}")

@@ -7,12 +7,17 @@ The model of a block, on one core of the machine it was measured on:
     disk    = file + rows
     rows    = seeds x rounds x (row + row_per_prior x priors)
 
-The classes of problem and algorithm say the counts (`bocu.core.costs`): `Problem.size`, `Algorithm.work`. The prices
+The classes of problem and algorithm say the counts (`bocu.core.about`): `Problem.size`, `Algorithm.work`. The prices
 stand in `costs.json` beside this module, measured by the commands that it names, by class: a class without a line of
 its own has that of the nearest base class. Bare `Problem` and `Algorithm` have cautious ones, which hold for classes
 that say nothing. A problem takes block + cubic x arms^3 seconds once, and `round` in each round, in which algorithms
 play as many rounds as its `rehearsal` has, where it has one. What a payoff table takes depends on the ambiguity set of
 the objective pursued (`SolveCost`): the decisions that a search solves, at one radius or at two.
+
+Jobs around the runs ask for several times the largest peak and the longest time that a job of their rule took, in the
+quick start and in preparing all data sets: `stages.json`, which `tests/benchmarks/stages.py` writes from the files of
+the rules' `benchmark:`. Metrics on the discretisation of continuous contexts take what their set says of a solve
+(`AmbiguitySet.solve_cost`), and every one an evaluation of payoffs.
 
 Measured times of earlier runs or of a pilot correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
 so nothing is imported but the classes, and no data are opened.
@@ -24,13 +29,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bocu.core.costs import Size, Work
+from bocu.core.about import Size, Work
+from bocu.core.parameters import sections
+from bocu.robust.ambiguity.parameters import SetParameters
+from bocu.robust.contexts.cells import REFINEMENT, points_of
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.base import SolveCost
-    from bocu.sweep.experiment.branches import Branch
+    from bocu.sweep.experiment.branches import Branch, Component
+    from bocu.sweep.experiment.plan import Plan
+
 
 Prices = Mapping[str, float]
 """By kind of step, seconds; `row` and `row_per_prior`, bytes."""
@@ -148,3 +158,109 @@ def minutes(expected_seconds: float, attempt: int) -> int:
 
 def _round_up(value: float, step: int) -> int:
     return step * math.ceil(value / step)
+
+
+MEASURED = Path(__file__).with_name("stages.json")
+_LARGER = 2.0  # times the peak of what was measured, in an experiment larger than those
+_LONGER = 10.0  # times as long
+
+
+class Taken(NamedTuple):
+    """The most that a job of a rule took.
+
+    Attributes:
+        seconds: of wall time, from the start of its process.
+        memory_mb: resident, with child processes, MB.
+    """
+
+    seconds: float
+    memory_mb: float
+
+
+@functools.cache
+def taken() -> dict[str, Taken]:
+    """Return what was measured, by rule."""
+    rules = json.loads(MEASURED.read_text(encoding="utf-8"))["rules"]
+    return {rule: Taken(**measured) for rule, measured in rules.items()}
+
+
+def usual_seconds() -> dict[str, float]:
+    """Return the wall time of a usual job by rule, of the rules that the quick start has."""
+    return dict(json.loads(MEASURED.read_text(encoding="utf-8"))["usual"]["seconds"])
+
+
+def stage_memory(rule: str, attempt: int) -> int:
+    """Return the memory in MB to ask for in an attempt at a job of a rule."""
+    return memory(WORKFLOW_MB + _LARGER * taken()[rule].memory_mb, attempt)
+
+
+def stage_minutes(rule: str, attempt: int) -> int:
+    """Return the minutes to ask for in an attempt at a job of a rule."""
+    return minutes(START_SECONDS + _LONGER * taken()[rule].seconds, attempt)
+
+
+SEARCHED = 8_000
+"""Decisions that a search for the best one values: measured, 4,000 to 24,000 in 1 to 5 coordinates."""
+PROBED = 100
+"""Decisions at which the error of the discretisation is measured, on more points."""
+_PAYOFF_SECONDS = 1e-7  # of a decision in a context
+
+
+def optima_seconds(plan: "Plan", problem: str, entry: str) -> float:
+    """Return the core seconds of searching for the best decisions of a problem under the metrics of an entry."""
+    cells = _cells(plan, problem)
+    return sum(
+        SEARCHED * _value_seconds(metric, cells) + PROBED * _value_seconds(metric, REFINEMENT * cells)
+        for metric in plan.discretised(problem).get(entry, [])
+    )
+
+
+def scoring_seconds(plan: "Plan", branch: "Branch") -> float:
+    """Return the core seconds of scoring the runs of a branch by metrics on the discretisation; 0 without any."""
+    problem = branch.problem.label
+    metrics = [metric for of_entry in plan.discretised(problem).values() for metric in of_entry]
+    if not metrics:
+        return 0.0
+    cells = _cells(plan, problem)
+    rows = plan.problem_parameters(problem).initial_points() + branch.iterations
+    decisions = plan.experiment.seeds.count * rows
+    return sum(decisions * _value_seconds(metric, cells) for metric in metrics)
+
+
+def more_minutes(seconds: float, attempt: int) -> int:
+    """Return the minutes to ask for besides those of the stage, of a job that is forecast to take so many seconds."""
+    return math.ceil(seconds * TIME_MARGIN / 60) * MORE ** (attempt - 1)
+
+
+def scoring_told(plan: "Plan", cores: int) -> list[str]:
+    """Return a line for people on what discretised metrics take; none where there are none."""
+    searches = [
+        optima_seconds(plan, problem, entry) for problem in plan.problems for entry in plan.discretised(problem)
+    ]
+    if not searches:
+        return []
+    scores = [scoring_seconds(plan, branch) for branch in plan.branches.values()]
+    from bocu.core.written import duration
+
+    jobs = len(searches) + sum(seconds > 0.0 for seconds in scores)
+    total = sum(searches) + sum(scores)
+    wall = max(total / cores, max(searches) + max(scores))
+    return [
+        f"metrics on discretised contexts: {duration(total)} of core time in {jobs} jobs, {duration(wall)} on {cores} "
+        f"cores; on a cluster {START_SECONDS:.0f} s more each"
+    ]
+
+
+def _cells(plan: "Plan", problem: str) -> int:
+    size = plan.problems[problem].kind.size(plan.problem_parameters(problem))
+    return points_of(size.context_coordinates)
+
+
+def _value_seconds(metric: "Component", cells: int) -> float:
+    """Return the seconds of valuing a decision."""
+    seconds = _PAYOFF_SECONDS * cells
+    for _, section in sections(metric.parameters):
+        if isinstance(section, SetParameters):
+            cost = section.family.solve_cost()
+            seconds += cells * cost.seconds * (cells / 64) ** cost.growth
+    return seconds

@@ -19,7 +19,7 @@ import numpy as np
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import canonical_json, set_aside, write_netcdf
 from bocu.core.io.hashes import hash_files
-from bocu.core.io.provenance import SCHEMA_VERSION, SIMULATED_LABEL, machine
+from bocu.core.io.provenance import ACCEPTED, SCHEMA_VERSION, SIMULATED_LABEL, machine
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.numerics import refuse_other_kernel
 from bocu.core.plain import Specification, State
@@ -114,7 +114,8 @@ def execute(
         refuse_other_kernel(block.specification.get("kernel", ""))
         problem = build_problem(block.specification["problem"], block.inputs)
         runner = _Runner(block, problem, store, checkpoint_seconds, advance, asked_to_stop)
-        runs = runner.complete(_earlier(output, block, input_hashes))
+        earlier = _earlier(output, block, input_hashes)
+        runs = runner.complete(earlier)
         dataset = run_dataset([run.record for run in runs], block.seeds, problem.prior_labels, problem.units)
         states = [canonical_json(run.streams) for run in runs]
         dataset["stream_states"] = (
@@ -124,6 +125,7 @@ def execute(
         )
         dataset.attrs = {
             **_attributes(block, problem, input_hashes),
+            **({ACCEPTED: earlier.attrs[ACCEPTED]} if earlier is not None and ACCEPTED in earlier.attrs else {}),
             **machine(),
             "wall_seconds": time.perf_counter() - start,
         }
@@ -177,7 +179,7 @@ class _Runner:
         while not run.finished:
             run.play()
             self.advance(int(run.t > 1))
-            self._save_when_due([*before, run.result() if run.finished else run])
+            self._save_when_due([*before, run.result() if run.finished else run])  # type: ignore[redundant-expr]
         return run.result()
 
     def _save_when_due(self, runs: Sequence[SeedRun | FinishedRun]) -> None:

@@ -6,13 +6,19 @@ from typing import Any
 from bocu.core.io.progress import Progress
 from bocu.sweep.experiment.fingerprints.fingerprint import kept_definitions, run_roots
 from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder, code_file
+from bocu.sweep.runs.accepting import accept_standing
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.runs.seed_run import Inputs
 
 
 def run_block(
-    parameters: Mapping[str, Any], inputs: Inputs, output: str, script: str, checkpoint_seconds: float
+    parameters: Mapping[str, Any],
+    inputs: Inputs,
+    output: str,
+    script: str,
+    checkpoint_seconds: float,
+    accept: bool = False,
 ) -> None:
     """Run a block of seeds and write its run file, with progress in the log, through the run cache.
 
@@ -22,6 +28,7 @@ def run_block(
         output: the run file.
         script: the rule's, which is part of the code.
         checkpoint_seconds: time between two checkpoints.
+        accept: whether a run file that stands by other code is kept, where rounds of it come out alike.
 
     Raises:
         BocuError: an input file is missing or broken.
@@ -31,5 +38,7 @@ def run_block(
     code = kept_definitions(code_file(output, fingerprint), [script, *run_roots(specification)])
     block = Block(specification, inputs, fingerprint, code)
     cache = RunCache(RUN_CACHE)
+    if accept:
+        accept_standing(output, block, cache)
     with Progress(block.rounds, "rounds") as progress:
         execute(block, output, checkpoint_folder(output), checkpoint_seconds, progress.advance, cache)

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_netcdf
 from bocu.core.kernels import KernelName
 from bocu.core.plain import Inputs, Plain
 from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain
 from bocu.learners.surrogates.continuous.fitting import (
     LogPosterior,
     Priors,

@@ -4,13 +4,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Context, Decision, Payoff, Round, Situation
+from bocu.core.rounds import Context, Decision, FiniteDomain, Payoff, Round, Situation
 from bocu.learners.algorithms.base import Algorithm
 from bocu.problems.base import Realisation
 from bocu.robust.ambiguity.parameters import SetParameters
@@ -77,6 +76,9 @@ class Protocol(ABC):
 
     `seen` holds the contexts of all rows before: indices of shape (rows,), or coordinates of shape (rows, dimension).
     """
+
+    #: Whether what is recommended counts in every round.
+    recommends_always: ClassVar[bool] = False
 
     @abstractmethod
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
@@ -152,6 +154,8 @@ class Simulator(GeneralProtocol):
 
     Source: Kirschner et al. 2020, section 2.3 and equation 10.
     """
+
+    recommends_always = True
 
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)

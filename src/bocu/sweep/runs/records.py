@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.core.domains import Domain, FiniteDomain
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import refuse_other_schema
-from bocu.core.rounds import Context, Decision
+from bocu.core.rounds import Context, Decision, Domain, FiniteDomain
 from bocu.learners.algorithms.base import Reported
 from bocu.sweep.runs.protocol import Turn
-from bocu.sweep.runs.status import DONE, STATUS_ATTRIBUTES
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 _CORE = (
     ("decision_index", "int32", -1, "index of the decision in its finite domain; -1 in a continuous one", "1"),
@@ -47,6 +46,7 @@ class Record:
         priors: int = 0,
         initial: int = 0,
         outputs: int = 1,
+        recommends_always: bool = False,
     ) -> None:
         self.initial = initial
         self.iterations = iterations
@@ -54,6 +54,7 @@ class Record:
         self.domains = {"decision": decisions, "context": contexts}
         self.reports = reports
         self.outputs = outputs
+        self.recommends_always = recommends_always
         self.arrays: dict[str, np.ndarray] = {
             name: np.full((iterations, outputs) if self._per_output(name) else iterations, fill, dtype=dtype)
             for name, dtype, fill, _, _ in _CORE
@@ -71,12 +72,11 @@ class Record:
     def recommends(self, t: int) -> bool:
         """Say whether a run records what it would recommend after round `t`.
 
-        It does after every round where decisions are finite; in a box, where it takes longer, after rounds 1, 2, 5, 10,
-        20, 50, ... and the last.
+        It does after every round on a simulator, where that is what counts; elsewhere, since it takes as long as a
+        decision, after rounds 1, 2, 5, 10, 20, 50, ... and the last.
         """
-        if t < 1 or isinstance(self.domains["decision"], FiniteDomain):
-            return t >= 1
-        return t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
+        often = self.recommends_always or t == self.iterations or str(t).rstrip("0") in ("1", "2", "5")
+        return t >= 1 and often
 
     def write(self, row: int, turn: Turn) -> None:
         """Keep a turn as a row."""
@@ -184,3 +184,12 @@ def read_runs(path: str | os.PathLike[str]) -> "xr.Dataset":
     data = read_netcdf(path, sealed=True)
     refuse_other_schema(path, data.attrs)
     return data
+
+
+MISSING, DONE, NOT_DEFINED = 0, 1, 2
+STATUS_ATTRIBUTES = {
+    "long_name": "whether the run stands",
+    "units": "1",
+    "flag_values": np.array([MISSING, DONE, NOT_DEFINED], dtype=np.int8),
+    "flag_meanings": "missing done not_defined",
+}

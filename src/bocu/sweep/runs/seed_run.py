@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.domains import FiniteDomain
 from bocu.core.loading import load, made
 from bocu.core.parameters import validate
 from bocu.core.plain import Inputs, Specification, State
 from bocu.core.randomness import Streams
-from bocu.core.rounds import Round, Situation
+from bocu.core.rounds import FiniteDomain, Round, Situation
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.plain_state import needs_telling, when_told
 from bocu.problems.base import Problem, Realisation
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective
 from bocu.sweep.runs.protocol import PROTOCOLS, Announcer
 from bocu.sweep.runs.records import Record
 
@@ -49,6 +48,7 @@ class SeedRun:
             len(problem.prior_labels),
             self.initial,
             description.outputs,
+            self.protocol.recommends_always,
         )
         self.done = 0
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bocu.core.about import About
-from bocu.core.protocols import GRID
+from bocu.core.rounds import GRID
 from bocu.sweep.evaluation.metrics import Metric
 
 

@@ -257,7 +257,7 @@ def curvature(objective: LogPosterior, at: Hyperparameters) -> np.ndarray:
 def carried_on(objective: LogPosterior, last: Hyperparameters, curved: np.ndarray) -> Hyperparameters | None:
     """Maximise the log posterior from the optimum of a few observations less, to more digits than decisions hang on.
 
-    Projected BFGS (Bertsekas, 1982), as in `bocu.learners.acquisition.ascent`, begun with a curvature that is known.
+    Projected BFGS (Bertsekas, 1982), as in `acquisition.multistart`, begun with a curvature that is known.
 
     Args:
         objective: the log posterior of the data.

@@ -20,7 +20,7 @@ from bocu.learners.surrogates.continuous.fitting import (
     curvature,
 )
 from bocu.learners.surrogates.continuous.structure import Hyperparameters, Structure
-from bocu.learners.surrogates.features import SampledWaves
+from bocu.learners.surrogates.fourier import SampledWaves
 
 
 class Posterior:

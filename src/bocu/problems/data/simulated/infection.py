@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.problems.data.simulated.npz import write_npz
+from bocu.problems.data.raw_files import write_npz
 
 _SEED = 2020
 RUNS = 4085

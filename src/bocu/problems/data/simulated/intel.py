@@ -15,7 +15,7 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.io.provenance import SIMULATED_LABEL
-from bocu.problems.data.gzipped import write_gzip
+from bocu.problems.data.raw_files import write_gzip
 
 _SEED = 20040228
 MOTES = 54

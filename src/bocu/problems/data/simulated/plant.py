@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential, squared_distance
-from bocu.problems.data.simulated.npz import write_npz
+from bocu.problems.data.raw_files import write_npz
 from bocu.robust.ambiguity.mmd.gram import JITTER
 
 _SEED = 2022

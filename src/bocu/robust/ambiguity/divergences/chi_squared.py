@@ -17,7 +17,7 @@ from bocu.robust.ambiguity.base import ROUNDING, Rows, Tangent, Wanted, expectat
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.divergences.base import Divergence
 from bocu.robust.ambiguity.divergences.cressie_read import CressieRead
-from bocu.robust.ambiguity.sorting import sorted_rows
+from bocu.robust.ambiguity.rows import sorted_rows
 
 #: Stands for an infinite radius, whose products with 0 would not be numbers, and for masses next to nothing.
 _LARGEST, _SMALLEST = 1e300, 1e-300

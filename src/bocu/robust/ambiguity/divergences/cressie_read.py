@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
-from bocu.core.about import About
-from bocu.core.costs import planning_only
+from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import SolveCost, Tangent, expectation, pair, pick, relative
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.divergences.curve import LOWEST, CurveDivergence, Point
+from bocu.robust.ambiguity.divergences.base import LOWEST, CurveDivergence, Point
 from bocu.robust.ambiguity.parameters import SetParameters, named
 
 #: Orders that double precision carries; nearer to 1 use Kullback-Leibler.

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bocu.core.about import About
-from bocu.core.costs import planning_only
+from bocu.core.about import About, planning_only
 from bocu.robust.ambiguity.base import SolveCost, expectation, pair, relative
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.divergences.curve import CurveDivergence, Point
+from bocu.robust.ambiguity.divergences.base import CurveDivergence, Point
 
 #: The exponential of what is as low is 0, that of what is higher may leave the range of doubles.
 _DEEP, _STEEP = -800.0, 600.0

@@ -19,8 +19,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.robust.ambiguity.base import expectation, pair, pick, relative
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.divergences.curve import HIGHEST, LOWEST, CurveDivergence, Point
-from bocu.robust.ambiguity.divergences.roots import bracketed
+from bocu.robust.ambiguity.divergences.base import HIGHEST, LOWEST, CurveDivergence, Point, bracketed
 from bocu.robust.ambiguity.parameters import SetParameters, named
 
 Function = Callable[[Floats], Floats]

@@ -8,7 +8,6 @@
 See docs/claims.md.
 """
 
-from bocu.sweep.evaluation.claims.findings import Finding as Finding
 from bocu.sweep.evaluation.claims.model import Claim as Claim
 from bocu.sweep.evaluation.claims.model import ClaimsFile as ClaimsFile
 from bocu.sweep.evaluation.claims.model import read_claims as read_claims
@@ -19,6 +18,7 @@ from bocu.sweep.evaluation.claims.verdicts import LEANS_FOR as LEANS_FOR
 from bocu.sweep.evaluation.claims.verdicts import NOT_RUN as NOT_RUN
 from bocu.sweep.evaluation.claims.verdicts import OPEN as OPEN
 from bocu.sweep.evaluation.claims.verdicts import OUTCOMES as OUTCOMES
+from bocu.sweep.evaluation.claims.verdicts import Finding as Finding
 from bocu.sweep.evaluation.claims.verdicts import Verdict as Verdict
 from bocu.sweep.evaluation.claims.verdicts import verdict as verdict
 from bocu.sweep.evaluation.claims.verdicts import verdicts as verdicts

@@ -19,30 +19,38 @@ class Word:
 
     Attributes:
         kind: what it is counted in.
+        variable: of a cube that it is read from.
         meaning: what it is.
         options: further options that it takes, `name=LABEL`.
         takes_round: whether a second argument, a round, is wanted.
     """
 
     kind: str
+    variable: str
     meaning: str
     options: tuple[str, ...] = ()
     takes_round: bool = False
 
 
 WORDS: Mapping[str, Word] = {
-    "final": Word(PAYOFF, "regret summed from round 1 to the last"),
-    "mean": Word(PAYOFF, "mean regret of a round"),
-    "at": Word(PAYOFF, "regret summed up to a round; below 1: a share of all rounds", takes_round=True),
-    "recommended": Word(PAYOFF, "regret of what is recommended after the last round"),
-    "hypervolume": Word(PURE, "share of the best front's hypervolume that the decisions tried guarantee"),
-    "payoff": Word(PAYOFF, "payoffs summed from round 1 to the last; more is better"),
-    "growth": Word(PURE, "slope of log cumulative regret on log t over the second half of the rounds"),
-    "share": Word(PURE, "share of the rounds in which a candidate prior was trusted", ("prior",)),
-    "sticks": Word(PURE, "1 for a seed that trusts a prior in 90 % of the second half's rounds, else 0", ("prior",)),
-    "rejected": Word(PURE, "1 for a seed in which a candidate prior was rejected, else 0", ("prior",)),
-    "seconds": Word(SECONDS, "mean time of a round"),
+    "final": Word(PAYOFF, "regret", "regret summed from round 1 to the last"),
+    "mean": Word(PAYOFF, "regret", "mean regret of a round"),
+    "at": Word(PAYOFF, "regret", "regret summed up to a round; below 1: a share of all rounds", takes_round=True),
+    "recommended": Word(PAYOFF, "recommended_regret", "regret of what is recommended after the last round"),
+    "hypervolume": Word(
+        PURE, "front_guarantee", "share of the best front's hypervolume that the decisions tried guarantee"
+    ),
+    "payoff": Word(PAYOFF, "payoff", "payoffs summed from round 1 to the last; more is better"),
+    "growth": Word(PURE, "regret", "slope of log cumulative regret on log t over the second half of the rounds"),
+    "share": Word(PURE, "chosen_prior", "share of the rounds in which a candidate prior was trusted", ("prior",)),
+    "sticks": Word(
+        PURE, "chosen_prior", "1 for a seed that trusts a prior in 90 % of the second half's rounds, else 0", ("prior",)
+    ),
+    "rejected": Word(PURE, "active_priors", "1 for a seed in which a candidate prior was rejected, else 0", ("prior",)),
+    "seconds": Word(SECONDS, "seconds", "mean time of a round"),
 }
+BY_ROUND = ("final", "mean", "at", "payoff")
+"""Words that are sums over rounds, which can be judged over these in place of seeds."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
+from typing import Annotated
 
 import pydantic
 from pydantic import Field
@@ -14,7 +15,16 @@ from pydantic import Field
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.yaml_files import read_yaml
 from bocu.core.parameters import Parameters, nearest, validate
-from bocu.sweep.evaluation.claims.expressions import Leaf, Node, Ratio, Scope, beside_one, problems_of
+from bocu.sweep.evaluation.claims.expressions import (
+    BY_ROUND,
+    Leaf,
+    Node,
+    Ratio,
+    Scope,
+    beside_one,
+    leaves,
+    problems_of,
+)
 from bocu.sweep.evaluation.claims.parsing import parse
 from bocu.sweep.experiment.configuration import Label
 from bocu.sweep.experiment.papers import known_papers
@@ -61,6 +71,11 @@ class Claim(Parameters):
     not_comparable: str = Field(
         "",
         description="Why our runs cannot tell; its numbers are shown, and no verdict, nor does it count in its family.",
+    )
+    blocks: list[Annotated[int, Field(ge=1)]] = Field(
+        [],
+        description="Judge over rounds in place of seeds, by moving blocks of so many rounds, the first; what other "
+        "lengths say stands beside it. Of sums over rounds of one problem: `final`, `mean`, `at`, `payoff`.",
     )
     stand_in: str = Field(
         "", description="What it is judged on in place of the paper's data; likewise without a verdict on the paper."
@@ -146,6 +161,11 @@ def read_claims(path: str | Path) -> ClaimsFile:
             raise BocuError(
                 f"{where}.problem ({claim.id}): this key is required, or 'all(... for problem in [...])' in the check"
             )
+        measures = [measure for leaf in leaves(claim.node) for measure in leaf.comparison.measures] if problems else []
+        others = sorted({measure.word for measure in measures}.difference(BY_ROUND))
+        if claim.blocks and (len(problems) != 1 or others):
+            found = ", ".join(problems if len(problems) > 1 else others) or "no check"
+            raise BocuError(f"{where}.blocks ({claim.id}): found {found}; allowed: one problem, {', '.join(BY_ROUND)}")
         _check_sentence(claim, f"{where}.sentence ({claim.id}): ")
     return file
 

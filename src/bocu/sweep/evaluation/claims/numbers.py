@@ -13,14 +13,15 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import open_netcdf
-from bocu.sweep.evaluation.claims.expressions import Measure, Scope, Sum, problem_of_measure
+from bocu.sweep.evaluation.claims.expressions import WORDS, Measure, Scope, Sum, problem_of_measure
 from bocu.sweep.evaluation.claims.places import Known, Place, place_of
 from bocu.sweep.evaluation.cubes import swept_entries
 from bocu.sweep.evaluation.curves import scored_throughout
+from bocu.sweep.evaluation.paired_means import moving_blocks
 from bocu.sweep.evaluation.prior_choices import rejection_rounds
 from bocu.sweep.evaluation.robust_front import guaranteed_share
 from bocu.sweep.evaluation.statistics import growth_slopes
-from bocu.sweep.runs.status import DONE, MISSING
+from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
     from typing import Self
@@ -32,20 +33,6 @@ STUCK = 0.9
 """Share of the second half's rounds in which a seed trusts the prior that it sticks to."""
 _REMEMBERED = 64
 """Branches under a metric whose regret of every round is kept in memory."""
-VARIABLES: Mapping[str, str] = {
-    "final": "regret",
-    "mean": "regret",
-    "at": "regret",
-    "growth": "regret",
-    "recommended": "recommended_regret",
-    "hypervolume": "front_guarantee",
-    "payoff": "payoff",
-    "seconds": "seconds",
-    "share": "chosen_prior",
-    "sticks": "chosen_prior",
-    "rejected": "active_priors",
-}
-"""Word -> variable of a cube that it is read from."""
 Source: TypeAlias = "str | Path | xr.Dataset | Numbers"
 """A cube of one problem, or its numbers."""
 Sample = Mapping[int, float]
@@ -64,9 +51,11 @@ class Numbers(ABC):
         finished: seeds that some runs have finished.
         data_label: what the data behind the problem are where nobody measured them; empty: measured, or none.
         kept_rounds: rounds up to which regret is known.
+        block: of how many rounds the blocks are that stand in the place of seeds; 0: none do.
     """
 
     data_label = ""
+    block = 0
     kept_rounds: Set[int]
 
     def __init__(self, known: Known, variables: Collection[str], swept: Swept, finished: int) -> None:
@@ -78,8 +67,14 @@ class Numbers(ABC):
         other.known = replace(self.known, names=dict(names))
         return other
 
+    def by_blocks(self, length: int) -> "Self":
+        """Return the same numbers, means over the seeds, with moving blocks of so many rounds in the seeds' place."""
+        other = copy.copy(self)
+        other.block = length
+        return other
+
     def measured(self, measure: Measure, scope: Scope) -> Sample:
-        """Return what a word stands for, for every seed that has all of it.
+        """Return what a word stands for, for every seed, or block, that has all of it.
 
         Raises:
             BocuError: there is nothing of what is asked for.
@@ -87,19 +82,32 @@ class Numbers(ABC):
         return self.at(measure.word, place_of(measure, scope, self.known))
 
     def at(self, word: str, place: Place) -> Sample:
-        """Return what a word stands for at a place, for every seed that has all of it.
+        """Return what a word stands for at a place, for every seed, or block, that has all of it.
 
         Raises:
             BocuError: the problem does not have what the word is about.
         """
-        if VARIABLES[word] not in self.variables:
-            raise BocuError(f"'{self.known.problem}' has no '{VARIABLES[word]}', which the check asks for")
+        if WORDS[word].variable not in self.variables:
+            raise BocuError(f"'{self.known.problem}' has no '{WORDS[word].variable}', which the check asks for")
+        if self.block:
+            rounds = self.by_round("payoff" if word == "payoff" else "final", place).mean(axis=0)
+            rounds = np.where(np.arange(len(rounds)) < (place.round or len(rounds)), rounds, 0.0)
+            share = len(rounds) if word == "mean" else 1
+            return dict(enumerate(moving_blocks(rounds / share, self.block).tolist()))
         seeds, values = self._column(word, place)
         return {int(seed): float(value) for seed, value in zip(seeds, values, strict=True) if not np.isnan(value)}
 
     @abstractmethod
     def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
         """Return seeds and what a word stands for, both of shape (seeds,); not a number: nothing."""
+
+    @abstractmethod
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        """Return regret ("final") or payoff of each round from 1 on, shape (seeds, rounds).
+
+        Raises:
+            BocuError: single rounds are not at hand.
+        """
 
 
 class CubeNumbers(Numbers):
@@ -170,13 +178,20 @@ class CubeNumbers(Numbers):
                 return seeds, times.mean(axis=1)
             case "share" | "sticks":
                 seeds, chosen = self._reported(place, "chosen_prior")
-                return seeds, _trusting(chosen == self._prior(place), word)
+                trusted = chosen == self._places["prior"][place.prior]
+                late = trusted[:, trusted.shape[1] // 2 :].mean(axis=1) >= STUCK
+                return seeds, trusted.mean(axis=1) if word == "share" else late.astype(float)
             case _:
                 seeds, active = self._reported(place, "active_priors")
                 rounds_of = rejection_rounds(
                     self.iterations[self.iterations >= 1], active, self._rejected(place, seeds)
                 )
-                return seeds, (~np.isnan(rounds_of[:, self._prior(place)])).astype(float)
+                return seeds, (~np.isnan(rounds_of[:, self._places["prior"][place.prior]])).astype(float)
+
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        if word == "final":
+            return self._regret(place.objective, place.algorithm, place.metric)[1]
+        return self._reported(place, word)[1]
 
     def _rejected(self, place: Place, seeds: np.ndarray) -> np.ndarray | None:
         """Return the prior that each round rejected, negative: none; None where that is not reported."""
@@ -185,9 +200,6 @@ class CubeNumbers(Numbers):
         _, branch = self._branch("rejected_prior", (place.objective, place.algorithm))
         rejected: np.ndarray = branch.transpose("seed", "iteration").values[:, self.iterations >= 1]
         return rejected[np.isin(self.cube["seed"].values, seeds)]
-
-    def _prior(self, place: Place) -> int:
-        return self._places["prior"][place.prior]
 
     def _branch(self, name: str, place: tuple[str, str]) -> tuple[np.ndarray, "xr.DataArray"]:
         """Return the finished seeds of a branch, as truth values, and a variable of it."""
@@ -236,14 +248,6 @@ def combined(terms: list[tuple[float, Sample | float]]) -> Sample | float:
         return float(fixed)
     shared = sorted(set.intersection(*(set(sample) for _, sample in samples)))
     return {seed: fixed + sum(weight * sample[seed] for weight, sample in samples) for seed in shared}
-
-
-def _trusting(trusted: np.ndarray, word: str) -> np.ndarray:
-    """Return for each seed the share of rounds that trust a prior, or whether it sticks to it."""
-    if word == "share":
-        return np.asarray(trusted.mean(axis=1))
-    late = trusted[:, trusted.shape[1] // 2 :]
-    return (late.mean(axis=1) >= STUCK).astype(float)
 
 
 def as_numbers(source: Source, files: ExitStack) -> Numbers:

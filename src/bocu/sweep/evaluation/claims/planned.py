@@ -27,27 +27,29 @@ class FiledClaim:
         return {"file": self.file, **self.claim.model_dump(mode="json")}
 
 
-def planned_claims(plan: Plan, outlines: Mapping[str, Outline], files: Sequence[Path]) -> tuple[FiledClaim, ...]:
+def planned_claims(
+    plan: Plan, outlines: Mapping[str, Outline], files: Sequence[Path], called: Sequence[str] = ()
+) -> tuple[FiledClaim, ...]:
     """Read claims files; those claims that are about the experiment may only name what it has.
 
     Args:
         plan: what the experiment comes to.
         outlines: what is known of each problem.
         files: the claims files.
+        called: what its files call the experiment. Where claims say nothing of its name, those about such a one follow
+            it, else those about the file's own, as far as it has what they name.
 
     Raises:
         BocuError: one line with file, claim, what was found and what is allowed.
-
-    Claims of a file that says nothing of this experiment are about its own under another name, as far as it has what
-    they name.
     """
     known = {problem: _known(plan, problem, outlines) for problem in plan.problems}
     found = []
     for file in files:
         stated = read_claims(file)
         named = {claim.experiment for claim in stated.claims}
+        renamed = next((name for name in called if name in named), stated.experiment)
         for position, claim in enumerate(stated.claims):
-            if claim.experiment == stated.experiment and plan.experiment.name not in named:
+            if claim.experiment == renamed and plan.experiment.name not in named:
                 claim = _followed(claim, plan, known)
             own = claim.experiment == plan.experiment.name
             if own:

@@ -3,27 +3,28 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from bocu.core.errors import BrokenFileError
-from bocu.core.io.files import read_text, write_json
+from bocu.core.io.files import canonical_json, read_text, write_json
 from bocu.core.io.lineage import LINEAGE, lineage_of
-from bocu.sweep.evaluation.claims.findings import Finding
 from bocu.sweep.evaluation.claims.model import Claim
-from bocu.sweep.evaluation.claims.verdicts import Verdict, verdicts
+from bocu.sweep.evaluation.claims.verdicts import Finding, Verdict, verdicts
 
 CLAIM_COLUMNS = (
     "file", "id", "paper", "where", "statement", "experiment", "problem", "metric", "figure", "family", "check", "ours",
     "note", "verdict", "reason", "p_value", "p_value_holm", "corrected", "seeds", "seeds_wanted", "hours_wanted",
-    "thresholds",
+    "thresholds", "p_by_blocks",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "file", "id", "comparison", "problem", "metric", "objective", "seeds", "value", "low", "high", "boundary",
     "p_for", "p_against",
 )  # fmt: skip
 """Columns of a record of a claim, and of one of its comparisons."""
+_ASKED = ("check", "problem", "metric", "blocks", "family", "not_comparable", "stand_in")
 
 
 def write_verdicts(
@@ -48,8 +49,10 @@ def write_verdicts(
 
 
 def checks_of(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what claims ask, by file and identifier, of records of claims."""
-    return {f"{one['file']}: {one['id']}": str(one["check"]) for one in records}
+    """Return the hash of what a verdict hangs on beside the numbers, by file and identifier, of records of claims."""
+    asked = ({key: one[key] for key in _ASKED} for one in records)
+    hashes = [sha256(canonical_json(each).encode()).hexdigest()[:16] for each in asked]
+    return {f"{one['file']}: {one['id']}": found for one, found in zip(records, hashes, strict=True)}
 
 
 def read_verdicts(path: str | Path) -> list[dict[str, Any]]:
@@ -80,6 +83,7 @@ def record(file: str, claim: Claim, found: Verdict) -> dict[str, Any]:
         "seeds_wanted": found.seeds_wanted,
         "hours_wanted": _number(found.hours_wanted),
         "thresholds": None if found.thresholds is None else list(found.thresholds),
+        "p_by_blocks": {str(length): list(p_values) for length, p_values in found.blocks.items()} or None,
         "comparisons": [_compared(file, claim, finding) for finding in found.findings],
     }
 
@@ -91,9 +95,7 @@ def _compared(file: str, claim: Claim, finding: Finding) -> dict[str, Any]:
         "comparison": finding.comparison,
         **asdict(finding.where),
         "seeds": finding.value.count,
-        "value": _number(finding.value.value),
-        "low": _number(finding.value.low),
-        "high": _number(finding.value.high),
+        **{end: _number(getattr(finding.value, end)) for end in ("value", "low", "high")},
         "boundary": finding.boundary,
         "p_for": _number(finding.for_it),
         "p_against": _number(finding.against_it),

@@ -2,15 +2,14 @@
 
 A row is what a word of checks stands for at one place (problem, objective, algorithm, and metric or prior), a column a
 seed: verdicts and paired intervals come out as from the cubes. Regret up to a round is kept at some shares of the
-rounds, in single precision; every other number is exact.
+rounds, in single precision, and so is every round where claims are judged over rounds; every other number is exact.
 """
 
 import functools
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,13 @@ import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
-from bocu.core.io.provenance import collected, refuse_other_schema
+from bocu.core.io.provenance import collected, refuse_other_schema, united
 from bocu.core.plain import Plain
-from bocu.sweep.evaluation.claims.numbers import VARIABLES, CubeNumbers, Numbers, Sample
+from bocu.sweep.evaluation.claims.expressions import WORDS
+from bocu.sweep.evaluation.claims.numbers import CubeNumbers, Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Known, Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
-from bocu.sweep.evaluation.opening import CUBE_DIMENSIONS
+from bocu.sweep.evaluation.cubes import CUBE_DIMENSIONS
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.sweep.experiment.record import settings_of, trial_of
 
@@ -35,7 +35,7 @@ REDUCED = "reduced_version"
 """Attribute of files of reduced results."""
 VERSION = 1
 CHECKS = "checks"
-"""Attribute that says what claims asked when results were reduced."""
+"""Attribute that says what claims asked when results were reduced, or when that was frozen."""
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
 """Shares of the rounds up to which regret is kept."""
 _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
@@ -59,7 +59,7 @@ class Reduced:
         settings: those of the command line that say at which scale it was run.
         trial: how much less that is than the experiment's file asks for; empty: no less.
         problems: label -> numbers.
-        checks: what claims asked of these results when they were reduced, by file and identifier; None: nobody knows.
+        checks: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
     """
 
     experiment: str
@@ -80,16 +80,25 @@ def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
     Raises:
         BocuError: there are no cubes, or one cannot be read.
     """
-    files, described = cubes_in(folder), record_in(folder)
-    reduction = _Reduction(final)
+    files, described, judged = cubes_in(folder), record_in(folder), folder / "claims/verdicts.json"
+    asked = read_verdicts(judged) if judged.is_file() else []
+    by_round = {one["problem"] for claim in asked if claim["blocks"] for one in claim["comparisons"]}
+    reduction = _Reduction(final, by_round)
     for file in files:
         with open_netcdf(file, decode_times=False) as cube, reading(file):
             refuse_other_schema(file, cube.attrs)
             reduction.add(cube)
-    data, judged = reduction.dataset(described), folder / "claims/verdicts.json"
-    if judged.is_file():
-        data.attrs[CHECKS] = canonical_json(checks_of(read_verdicts(judged)))
+    data = reduction.dataset(described)
+    if asked:
+        data.attrs[CHECKS] = canonical_json(checks_of(asked))
     write_netcdf(data, output)
+
+
+def freeze(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Keep with reduced results what claims ask of them from now on, where nothing of it is kept there yet."""
+    data = read_netcdf(file, sealed=True)
+    if CHECKS not in data.attrs:
+        write_netcdf(data.assign_attrs({CHECKS: canonical_json(checks_of(records))}), file)
 
 
 def cubes_in(folder: Path) -> list[Path]:
@@ -124,11 +133,6 @@ def read_reduced(path: Path) -> Reduced:
         return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems, checks)
 
 
-def is_reduced(data: "xr.Dataset") -> bool:
-    """Say whether a file of results holds reduced ones."""
-    return REDUCED in data.attrs
-
-
 def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
     """Return numbers by problem.
 
@@ -142,7 +146,7 @@ def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:
     found: dict[str, Numbers] = {}
     for file in cubes_in(path) if path.is_dir() else [path]:
         data = files.enter_context(open_netcdf(file, decode_times=False))
-        if is_reduced(data):
+        if REDUCED in data.attrs:
             return dict(read_reduced(file).problems)
         if missing := [dim for dim in (*CUBE_DIMENSIONS, "iteration") if dim not in data.dims]:
             raise BocuError(f"{file}: no cube of a problem, and no reduced results: no dimension {', '.join(missing)}")
@@ -170,10 +174,8 @@ class ReducedNumbers(Numbers):
             raise BocuError(
                 f"'{self.known.problem}' was reduced without '{word}', which the check asks for; kept: {kept}"
             )
-        own = (stored, self.known.problem, place.objective, place.algorithm)
-        metric = place.metric if stored in _OF_A_METRIC else ""
-        row = self._table.rows.get((*own, metric, place.prior))
-        if row is None:
+        row = self._row(stored, place)
+        if row < 0:
             return np.empty(0, dtype=int), np.empty(0)
         values = self._table.numbers[row]
         if word == "at" and place.round != self.known.rounds:
@@ -182,6 +184,17 @@ class ReducedNumbers(Numbers):
                 raise BocuError(f"found round {place.round} of '{self.known.problem}'; kept in reduced results: {kept}")
             values = self._table.until[self._table.curve_of[row], self._kept.index(place.round)]
         return self._table.seeds, values / self.known.rounds if word == "mean" else values
+
+    def _row(self, word: str, place: Place) -> int:
+        metric = place.metric if word in _OF_A_METRIC else ""
+        own = (word, self.known.problem, place.objective, place.algorithm, metric, place.prior)
+        return self._table.rows.get(own, -1)
+
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        if (row := self._row(word, place)) not in self._table.series_of:
+            raise BocuError(f"'{self.known.problem}' was reduced without its rounds, over which the check is judged")
+        found: np.ndarray = self._table.by_round[self._table.series_of[row]][:, : self.known.rounds]
+        return found[~np.isnan(found).any(axis=1)].astype(float)
 
 
 class _Table:
@@ -193,6 +206,10 @@ class _Table:
         self.numbers: np.ndarray = data["number"].values
         self.until: np.ndarray = data["regret_until"].values
         self.curve_of = {int(row): curve for curve, row in enumerate(data["curve_row"].values)}
+        self.series_of: dict[int, int] = {}
+        if "by_round" in data:
+            self.series_of = {int(row): place for place, row in enumerate(data["series_row"].values)}
+            self.by_round: np.ndarray = data["by_round"].values
         self.seeds: np.ndarray = data["seed"].values
         self.about = dict(zip(*(data[key].values.astype(str).tolist() for key in ("problem", "about")), strict=True))
 
@@ -200,13 +217,14 @@ class _Table:
 class _Reduction:
     """What is gathered of cubes, one after another."""
 
-    def __init__(self, final: bool) -> None:
-        self.final = final
+    def __init__(self, final: bool, by_round: Collection[str]) -> None:
+        self.final, self.by_round = final, by_round
+        self.series: dict[int, Mapping[int, np.ndarray]] = {}
         self.about: dict[str, str] = {}
         self.rows: list[tuple[str, ...]] = []
         self.samples: list[Sample] = []
         self.curves: dict[int, list[Sample]] = {}
-        self.provenance: dict[str, set[str]] = defaultdict(set)
+        self.provenance: list[dict[str, list[str]]] = []
         self.shared: Plain = {}
 
     def add(self, cube: "xr.Dataset") -> None:
@@ -218,24 +236,21 @@ class _Reduction:
         about = {key: told[key] for key in ("algorithms", "metrics", "rounds", "priors")}
         about |= {"swept": numbers.swept, "finished": numbers.finished, "variables": sorted(numbers.variables)}
         if self.final:
-            dropped = {VARIABLES[word] for word in VARIABLES} - {VARIABLES[word] for word in FINAL}
+            dropped = {word.variable for word in WORDS.values()} - {WORDS[word].variable for word in FINAL}
             about |= {"words": list(FINAL), "variables": sorted(set(numbers.variables) - dropped)}
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
         self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
-        for key, values in collected(cube.attrs).items():
-            self.provenance[key] |= set(values)
+        self.provenance.append(collected(cube.attrs))
         for word, place in _places(known):
             if self.final and word not in FINAL:
                 continue
-            if VARIABLES[word] not in numbers.variables or not (sample := numbers.at(word, place)):
+            if WORDS[word].variable not in numbers.variables or not (sample := numbers.at(word, place)):
                 continue
             if word == "final" and kept:
-                until = [
-                    numbers.at("at", Place(place.objective, place.algorithm, place.metric, "", round_))
-                    for round_ in kept
-                ]
-                self.curves[len(self.rows)] = until
+                self.curves[len(self.rows)] = [numbers.at("at", replace(place, round=round_)) for round_ in kept]
+            if word in ("final", "payoff") and known.problem in self.by_round:
+                self.series[len(self.rows)] = dict(zip(sample, numbers.by_round(word, place), strict=True))
             self.rows.append((word, known.problem, place.objective, place.algorithm, place.metric, place.prior))
             self.samples.append(sample)
 
@@ -266,19 +281,31 @@ class _Reduction:
                     until,
                     {"long_name": "regret summed up to a kept round of the problem", "units": "payoff_units"},
                 ),
+                **self._series(seeds),
                 "about": _told("problem", list(self.about.values()), "what is known of the problem, JSON"),
             },
             {"problem": _told("problem", list(self.about), "problem"), "seed": _told("seed", seeds, "seed")},
             {
                 REDUCED: VERSION,
                 **self.shared,
-                **{key: json.dumps(sorted(values)) for key, values in self.provenance.items()},
+                **united(self.provenance),
                 "title": str(described.get("title", "")),
                 "experiment_sha256": sha256(canonical_json(stated).encode()).hexdigest() if stated else "",
                 "settings": canonical_json(settings_of(described)),
                 "trial": trial_of(described),
             },
         )
+
+    def _series(self, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+        """Return every round of the problems whose claims are judged over rounds."""
+        longest = max((len(rounds) for own in self.series.values() for rounds in own.values()), default=0)
+        values = np.full((len(self.series), len(seeds), longest), np.nan, dtype=np.float32)
+        for place, own in enumerate(self.series.values()):
+            for seed, rounds in own.items():
+                values[place, seeds.index(seed), : len(rounds)] = rounds
+        told = {"long_name": "regret or payoff of each round from 1 on", "units": "payoff_units"}
+        row = _told("series", list(self.series), "row that is the sum of the rounds")
+        return {"series_row": row, "by_round": (("series", "seed", "round"), values, told)} if self.series else {}
 
 
 def record_in(folder: Path) -> Plain:

@@ -21,10 +21,11 @@ from typing import Any
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_text, write_json
-from bocu.sweep.experiment.fingerprints import definition_links, import_effects
+from bocu.sweep.experiment.fingerprints import definition_links
 from bocu.sweep.experiment.fingerprints.definition_links import (
     PACKAGE,
     Node,
+    acting,
     bindings,
     hash_of,
     imported_modules,
@@ -37,16 +38,16 @@ from bocu.sweep.experiment.fingerprints.definition_links import (
     source,
     source_file,
 )
-from bocu.sweep.experiment.fingerprints.import_effects import acting
-from bocu.sweep.experiment.plugins.lookup import HASHED
+from bocu.sweep.experiment.plugins import HASHED
 from bocu.sweep.experiment.registry import BRIDGE, REGISTRY, find
 
-# What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, names of
-# files, the hashes themselves.
+# What a script uses of these makes no number: the wrapper of jobs, progress, where machine code is kept, which
+# runs are accepted, names of files, the hashes themselves.
 BYSTANDERS = frozenset(
     {
         "bocu.sweep.jobs",
         "bocu.core.io.progress",
+        "bocu.sweep.runs.accepting",
         "bocu.sweep.runs.compiling",
         "bocu.sweep.experiment.paths",
         "bocu.sweep.experiment.fingerprints.fingerprint",
@@ -127,7 +128,7 @@ def own_code(root: str) -> str:
 
 def forget() -> None:
     """Look at all files again: one was edited while this process runs."""
-    for module in (definition_links, import_effects, sys.modules[__name__]):
+    for module in (definition_links, sys.modules[__name__]):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

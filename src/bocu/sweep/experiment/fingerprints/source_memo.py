@@ -16,9 +16,8 @@ from typing import Any
 from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path
 from bocu.core.plain import Plain
-from bocu.sweep.experiment.fingerprints import definitions, syntax
-from bocu.sweep.experiment.fingerprints.definitions import SourceFile, Statement, read_source
-from bocu.sweep.experiment.fingerprints.syntax import Import
+from bocu.sweep.experiment.fingerprints import definitions
+from bocu.sweep.experiment.fingerprints.definitions import Import, SourceFile, Statement, read_source
 
 _MOST = 2000  # files that are kept, the latest
 
@@ -37,7 +36,7 @@ def source_of(file: Path) -> SourceFile:
 
 def memo_file() -> Path:
     """Return the file that holds the memo."""
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in (definitions, syntax))
+    code = Path(str(definitions.__file__)).read_bytes()
     reader = hashlib.sha256(code + sys.version.encode()).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home, "bocu", f"code-{reader}.json")
