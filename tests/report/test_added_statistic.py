@@ -60,7 +60,7 @@ def test_the_digest_holds_it_by_seed(made):
 
 def test_its_file_and_its_column_have_the_mean_with_its_interval(made, taken_apart):
     rows = (made / "report/tables/last-round.csv").read_text().splitlines()
-    assert rows[0] == "problem,objective,metric,algorithm,seeds,regret,low,high"
+    assert rows[0] == "problem,objective,metric,algorithm,seeds,regret,low,high,data"
     values = dict(zip(rows[0].split(","), next(row for row in rows if ",so,mle," in row).split(","), strict=True))
     mean = sum(last("mle", "so")) / synthetic_cubes.SEEDS
     assert float(values["regret"]) == pytest.approx(mean)

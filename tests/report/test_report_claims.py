@@ -313,7 +313,7 @@ def test_a_page_opens_with_every_algorithm_whatever_came_out(tmp_path, seeds, si
     assert figure == ""
 
 
-def test_the_figure_of_what_a_page_opens_with_stands_above_the_answers(make_site):
+def test_the_figure_of_what_a_page_opens_with_stands_below_the_answers(make_site):
     site = make_site([synthetic_cubes.cube()], drawn=True)
     words = json.loads(site.figures[0].read_text())
     site.figures[0].write_text(json.dumps({**words, "problem": ""}))  # drawn once for all problems
@@ -322,7 +322,7 @@ def test_the_figure_of_what_a_page_opens_with_stands_above_the_answers(make_site
     source = site.rebuild(claims=[verdicts]).source
     figures = [found.start() for found in re.finditer(r'<figure id="[^"]*regret"', source)]
     assert len(figures) == 1
-    assert source.index('class="opening-lines"') < figures[0] < source.index('id="answers"')
+    assert source.index('id="answers"') < source.index('class="opening-lines"') < figures[0]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,6 @@ def test_every_difference_is_against_it_with_its_corrected_test(against):
 
 def test_the_least_regret_is_still_that_of_the_best(against):
     assert re.search(r'<tr class="best"[^>]*><th scope="row">Random<', against.page.source)
-    assert "wells, scored by so: Random" in against.page.words
 
 
 def test_it_says_who_has_more_and_who_less_and_where_it_did_not_run(against):
@@ -119,7 +118,6 @@ def test_those_that_have_hardly_more_than_the_least_lead_with_it(make_site):
     shown = len([name for name in site.page.tables if "-regret-" in name])
     assert marked == ["Random", "PE-GP-UCB"] * shown
     assert "Bold: the least regret, and what has at most" in site.page.words
-    assert re.search(r"leading with it, by \S+ more at most: PE-GP-UCB [+−]", site.page.words)
 
 
 def test_one_that_sticks_is_named_and_does_not_lead(make_site):
@@ -130,13 +128,6 @@ def test_one_that_sticks_is_named_and_does_not_lead(make_site):
     stuck = xr.DataArray(np.where(np.arange(40) < 13, 8.0, 1.0), dims="seed")
     data["regret"].loc[{"algorithm": "mle"}] = (random * sway * stuck).values
     site = make_site([data])
-    sentence = next(text for text in re.findall(r"<li[^>]*>([^<]*)</li>", site.page.source) if "scored by so" in text)
-    assert re.search(
-        r"MLE: usually not told apart \(less regret on \d+ of 40 seeds\); sticks in 13 of 40, which costs \+\S+ on "
-        r"average\.",
-        sentence,
-    )
-    assert re.search(r"behind: .*MLE \+", sentence)
     (row,) = [row for row in site.page.tables["problem-wells-regret-any-so"] if row[0] == "MLE"]
     assert re.fullmatch(r"\S+ ± \S+; median \S+, worst tenth \S+; sticks in 13 of 40", row[1])
     assert row[4] == "more regret"
