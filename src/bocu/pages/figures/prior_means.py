@@ -58,10 +58,10 @@ class PriorMeans(Figure[OneSeedParameters]):
         axes.set_ylabel(with_unit("prior mean of the payoff", cube.units))
         axes.margins(x=0.03, y=0.12)
         style.grid(axes)
-        true = "" if best is None else f" Solid black: prior {labels[best]}, the one that the payoff is drawn from."
+        drawn = "" if best is None else f" Solid black: prior {labels[best]}, the one that the payoff is drawn from."
         caption = (
             f"Means of the {len(labels)} candidate priors of {cube.title} over the decisions, each named at its peak."
-            f"{true}"
+            f"{drawn}"
         )
         peaks = [
             f"{label} at {axis.positions[int(np.argmax(mean))]:.3g}" for label, mean in zip(labels, means, strict=True)

@@ -197,12 +197,14 @@ def _dots(rows: Sequence[str], cells: Mapping[str, Sequence[str]], across: str) 
     looks = {heading: style.numbered_stroke(place) for place, heading in enumerate(cells)}
     picture, axes = style.single(0.5 + LINE * len(cells) * len(rows) + 0.05 * len(rows) + (len(cells) > 1) * 0.3)
     for place, (heading, column) in enumerate(cells.items()):
-        known = [(row, *map(float, NUMBER.findall(text)[:2])) for row, text in enumerate(column) if NUMBER.search(text)]
-        for row, mean, *error in known:
+        for row, text in enumerate(column):
+            if not NUMBER.search(text):
+                continue
+            mean, *error = map(float, NUMBER.findall(text)[:2])
             at = row + (place + 0.5) / len(cells) * 0.8 - 0.4
             axes.errorbar(mean, at, xerr=error or None, color=looks[heading].colour, fmt=looks[heading].marker,
                           elinewidth=1.2, markersize=4.5, label=heading)  # fmt: skip
-            told = column[row].replace("-", "−")
+            told = text.replace("-", "−")
             axes.annotate(told, (1.01, at), xycoords=axes.get_yaxis_transform(), va="center", fontsize=6.5)
     axes.set(xscale="log", xlabel=across, ylim=(len(rows) - 0.5, -0.5))
     axes.set_yticks(range(len(rows)), list(rows))

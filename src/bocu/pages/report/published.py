@@ -206,8 +206,8 @@ class PublishedNumbers:
                 mean, error = mean_and_error(values)
                 title = self._title(label, objective, parameters.titles, len(pursued) > 1)
                 look = looks[self.abouts[label]["title"]]
-                ends = [np.append(0, each) for each in (rounds, mean, error)]
-                found.append(Curve(title, look, *ends, len(values), place))
+                played, middle, width = (np.append(0, each) for each in (rounds, mean, error))
+                found.append(Curve(title, look, played, middle, width, len(values), place))
         return found
 
     def scores(self, parameters: ScoreboardParameters) -> Iterator[str]:

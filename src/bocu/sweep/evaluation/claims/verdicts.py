@@ -365,9 +365,9 @@ def _evidence(node: Node, findings: Iterable[Finding]) -> tuple[float, float]:
     if isinstance(node, Negated):
         for_it, against_it = _evidence(node.node, left)
         return against_it, for_it
-    for_it, against_it = zip(*(_evidence(inner, left) for inner in node.nodes), strict=True)
+    fors, againsts = zip(*(_evidence(inner, left) for inner in node.nodes), strict=True)
     # as many have to fail for all of it to fail
-    return _partly(for_it, node.wanted), _partly(against_it, len(node.nodes) - node.wanted + 1)
+    return _partly(fors, node.wanted), _partly(againsts, len(node.nodes) - node.wanted + 1)
 
 
 def _partly(p_values: Sequence[float], wanted: int) -> float:
