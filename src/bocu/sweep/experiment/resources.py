@@ -32,9 +32,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import Size, Work
-from bocu.core.parameters import sections
-from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.contexts.cells import REFINEMENT, points_of
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.base import SolveCost
@@ -208,6 +205,8 @@ _PAYOFF_SECONDS = 1e-7  # of a decision in a context
 
 def optima_seconds(plan: "Plan", problem: str, entry: str) -> float:
     """Return the core seconds of searching for the best decisions of a problem under the metrics of an entry."""
+    from bocu.robust.contexts.cells import REFINEMENT
+
     cells = _cells(plan, problem)
     return sum(
         SEARCHED * _value_seconds(metric, cells) + PROBED * _value_seconds(metric, REFINEMENT * cells)
@@ -252,12 +251,17 @@ def scoring_told(plan: "Plan", cores: int) -> list[str]:
 
 
 def _cells(plan: "Plan", problem: str) -> int:
+    from bocu.robust.contexts.cells import points_of
+
     size = plan.problems[problem].kind.size(plan.problem_parameters(problem))
     return points_of(size.context_coordinates)
 
 
 def _value_seconds(metric: "Component", cells: int) -> float:
     """Return the seconds of valuing a decision."""
+    from bocu.core.parameters import sections
+    from bocu.robust.ambiguity.parameters import SetParameters
+
     seconds = _PAYOFF_SECONDS * cells
     for _, section in sections(metric.parameters):
         if isinstance(section, SetParameters):
