@@ -12,39 +12,16 @@ from typing import Any
 import pytest
 
 from ambiguity.cases import CONVEX
-from bocu.robust.ambiguity import machine_code, preparation
+from bocu.robust.ambiguity import compiled
 from bocu.sweep.experiment.registry import registered
 
-OUTER = """
-from bocu.robust.ambiguity.compiled import compiled
-from own_loops import helpers
-
-@compiled
-def outer(x):
-    return helpers.inner(x) + OFFSET
-
-OFFSET = 10.0
-
-@compiled
-def faulty(x):
-    return x.no_such_thing
-"""
-INNER = """
-from bocu.robust.ambiguity.compiled import compiled
-
-@compiled
-def inner(x):
-    return 2.0 * x
-"""
 RUN = """
-import json, sys
-from bocu.robust.ambiguity import compiled
-from own_loops.outer import outer
-made = []
-compile_apart = compiled._compile_apart
-compiled._compile_apart = lambda *order: made.append(compile_apart(*order)) or made[-1]
-value = outer(1.0)
-print(json.dumps([value, made.count(True) + sum(outer.stats.cache_misses.values())]))
+import json
+import numpy as np
+from bocu.robust.ambiguity.mmd.near_reference import follow_from_reference as follow
+p, N = np.full(4, 1 / 4), np.eye(4) - 1 / 4
+f = np.array([[0.0, 0.3, 0.6, 1.0]])
+print(json.dumps([follow(f, -f @ N, p, N, np.array([0.6]), 3)[0].tolist(), sum(follow.stats.cache_misses.values())]))
 """
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 
@@ -55,49 +32,31 @@ def obey_permissions() -> None:
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
-class Loops:
-    """A package with two compiled functions, one calling the other, and a home of its own."""
+class Copy:
+    """A copy of the package, and a home of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, source: Path) -> None:
         self.home, self.temporary = folder / "home", folder / "temporary"
-        self.package = folder / "library/own_loops"
-        for made in (self.home, self.temporary, self.package):
+        for made in (self.home, self.temporary):
             made.mkdir(parents=True)
-        self.write("__init__", "")
-        self.write("outer", OUTER)
-        self.write("helpers", INNER)
-        paths = [str(self.package.parent), str(Path(machine_code.__file__).parents[3])]
-        self.environment = {
-            **os.environ,
-            "HOME": str(self.home),
-            "TMPDIR": str(self.temporary),
-            "PYTHONPATH": os.pathsep.join(paths),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        shutil.copytree(source, folder / "bocu", ignore=shutil.ignore_patterns("__pycache__"))
+        self.helper = folder / "bocu/robust/ambiguity/mmd/dense.py"
+        own = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "PYTHONPATH": str(folder)}
+        self.environment = {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1"}
         for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
             self.environment.pop(name, None)
 
-    def write(self, module: str, text: str) -> None:
-        (self.package / f"{module}.py").write_text(text)
-
     def start(self, code: str = RUN, **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-c", code],
-            env=self.environment,
-            cwd=self.folder,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            **options,
-        )
+        pipe, command = subprocess.PIPE, [sys.executable, "-c", code]
+        return subprocess.Popen(command, env=self.environment, text=True, stdout=pipe, stderr=pipe, **options)
 
     def run(self, code: str = RUN, **options: Any) -> Any:
-        """Run code in a process of its own; give what it printed: of RUN, the value and how often it compiled."""
+        """Run code in a process of its own; return what it printed: of RUN, numbers and how often it compiled."""
         return finished(self.start(code, **options))
 
-    def code(self, place: Path) -> list[Path]:
-        return sorted(place.rglob("*.nbc"))
+    def code(self, place: Path) -> dict[Path, int]:
+        """The machine code in a place, and when it was written."""
+        return {path: path.stat().st_mtime_ns for path in sorted(place.rglob("*.nbc"))}
 
 
 def finished(child: "subprocess.Popen[str]") -> Any:
@@ -107,140 +66,92 @@ def finished(child: "subprocess.Popen[str]") -> Any:
 
 
 @pytest.fixture
-def loops(tmp_path: Path) -> Loops:
-    return Loops(tmp_path)
+def copy(tmp_path: Path, root: Path) -> Copy:
+    return Copy(tmp_path, root / "src/bocu")
 
 
-def test_a_changed_helper_in_another_file_changes_the_numbers(loops: Loops) -> None:
-    assert loops.run() == [12.0, 1]
-    assert loops.run() == [12.0, 0]
-    loops.write("helpers", INNER.replace("2.0", "3.0"))
-    assert loops.run() == [13.0, 1]
-    # What was compiled before stands beside it.
-    loops.write("helpers", INNER)
-    assert loops.run() == [12.0, 0]
-
-
-def test_a_changed_helper_of_the_package_itself_changes_the_numbers(tmp_path: Path, root: Path) -> None:
-    shutil.copytree(root / "src/bocu", tmp_path / "bocu", ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    code = (
-        "import numpy as np\n"
-        "from bocu.robust.ambiguity.mmd.near_reference import follow_from_reference as follow\n"
-        "p, N = np.full(4, 1 / 4), np.eye(4) - 1 / 4\n"
-        "f = np.array([[0.0, 0.3, 0.6, 1.0]])\n"
-        "print(follow(f, -f @ N, p, N, np.array([0.6]), 3)[0].tolist())\n"
-    )
-
-    def run() -> str:
-        return subprocess.run(
-            [sys.executable, "-c", code], env=environment, text=True, capture_output=True, check=True
-        ).stdout
-
-    first = run()
-    assert run() == first
-    helper = tmp_path / "bocu/robust/ambiguity/mmd/dense.py"
-    text = helper.read_text()
+def test_a_changed_helper_changes_the_numbers_and_many_at_once_compile_once(copy: Copy) -> None:
+    children = [copy.start() for _ in range(3)]
+    (first, misses), *others = map(finished, children)
+    assert misses == 0
+    assert others == [[first, 0]] * 2
+    kept = copy.code(copy.home)
+    text = copy.helper.read_text()
     assert text.count("scale = 1.0 / pivot") == 1
-    helper.write_text(text.replace("scale = 1.0 / pivot", "scale = 1.5 / pivot"))
-    assert run() != first
-    helper.write_text(text)
-    assert run() == first
-
-
-def test_many_that_start_at_once_compile_once(loops: Loops) -> None:
-    children = [loops.start() for _ in range(4)]
-    found = [finished(child) for child in children]
-    assert [value for value, _ in found] == [12.0] * 4
-    assert sum(compiled for _, compiled in found) == 1
+    copy.helper.write_text(text.replace("scale = 1.0 / pivot", "scale = 1.5 / pivot"))
+    changed, misses = copy.run()
+    assert (changed != first, misses) == (True, 0)
+    # What was compiled before stands beside it.
+    copy.helper.write_text(text)
+    assert copy.run() == [first, 0]
+    assert kept.items() < copy.code(copy.home).items()
 
 
 @pytest.mark.drill
-def test_a_home_that_is_read_only_is_read(loops: Loops) -> None:
-    assert loops.run() == [12.0, 1]
-    there = loops.code(loops.home)
-    assert there
-    for path in [loops.home, *loops.home.rglob("*")]:
+def test_a_home_that_is_read_only_is_read(copy: Copy) -> None:
+    first, _ = copy.run()
+    there = copy.code(copy.home)
+    for path in [copy.home, *copy.home.rglob("*")]:
         path.chmod(0o500 if path.is_dir() else 0o400)
-    assert loops.run(preexec_fn=obey_permissions) == [12.0, 0]
+    assert copy.run(preexec_fn=obey_permissions) == [first, 0]
     # What it does not hold is kept elsewhere.
-    loops.write("helpers", INNER.replace("2.0", "3.0"))
-    assert loops.run(preexec_fn=obey_permissions) == [13.0, 1]
-    assert loops.code(loops.home) == there
-    assert loops.code(loops.temporary)
-    assert loops.run(preexec_fn=obey_permissions) == [13.0, 0]
-    for path in [loops.home, *loops.home.rglob("*")]:
+    copy.helper.write_text(copy.helper.read_text().replace("scale = 1.0 / pivot", "scale = 1.5 / pivot"))
+    assert copy.run(preexec_fn=obey_permissions)[0] != first
+    assert copy.code(copy.home) == there
+    assert copy.code(copy.temporary)
+    for path in [copy.home, *copy.home.rglob("*")]:
         path.chmod(0o700)
 
 
 @pytest.mark.drill
-def test_where_nothing_can_be_kept_each_process_compiles(loops: Loops) -> None:
-    nowhere = "from bocu.robust.ambiguity import machine_code as m\nm.places = lambda: []\n"
-    assert loops.run(nowhere + RUN) == [12.0, 1]
-    assert loops.run(nowhere + RUN) == [12.0, 1]
-    assert not loops.code(loops.folder)
+def test_where_nothing_can_be_kept_each_process_compiles(copy: Copy, tmp_path: Path) -> None:
+    nowhere = "from bocu.robust.ambiguity import compiled\ncompiled.places = lambda: []\n"
+    assert copy.run(nowhere + RUN)[0] == copy.run()[0]
+    shutil.rmtree(copy.home)
+    copy.run(nowhere + RUN)
+    assert not copy.code(tmp_path)
 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("others", [0o777, 0o770, "a link"])
-def test_what_others_may_write_to_is_not_run(loops: Loops, others: int | str) -> None:
-    assert loops.run() == [12.0, 1]
-    place = loops.home / ".cache/bocu/machine-code"
+def test_what_others_may_write_to_is_not_run(copy: Copy, others: int | str, tmp_path: Path) -> None:
+    found = copy.run()
+    place = copy.home / ".cache/bocu/machine-code"
     assert place.stat().st_mode & 0o077 == 0
     if isinstance(others, int):
         place.chmod(others)
     else:
-        place.symlink_to(place.rename(loops.folder / "theirs"))
-    assert loops.run() == [12.0, 1]
-    assert loops.code(loops.temporary)
+        place.symlink_to(place.rename(tmp_path / "theirs"))
+    assert copy.run() == found
+    assert copy.code(copy.temporary)
 
 
 @pytest.mark.drill
-def test_code_that_a_crash_cut_short_is_compiled_again(loops: Loops) -> None:
-    loops.run()
-    for path in loops.code(loops.home):
+def test_code_that_a_crash_cut_short_is_compiled_again(copy: Copy) -> None:
+    first, _ = copy.run()
+    for path in copy.code(copy.home):
         path.write_bytes(path.read_bytes()[:100])
-    assert loops.run() == [12.0, 1]
-    assert loops.run() == [12.0, 0]
+    assert copy.run() == [first, 1]
+    assert copy.run() == [first, 0]
 
 
-def test_a_function_that_does_not_compile_leaves_no_lock(loops: Loops) -> None:
-    fault = (
-        "from bocu.robust.ambiguity import compiled\n"
-        "from own_loops.outer import faulty\n"
-        "try:\n    faulty(1.0)\nexcept Exception as error:\n    assert 'no_such_thing' in str(error), error\n"
-        "else:\n    raise SystemExit('it compiled')\n"
-        "lock = compiled._lock(next(iter(compiled.machine_code.places())) / faulty._cache.cache_path)\n"
-        "print(str(lock.is_locked).lower())\n"
-    )
-    assert loops.run(fault) is False
+def test_all_that_is_compiled_names_the_folder(root: Path) -> None:
+    named = {name for name, _ in compiled._sources()}
+    room = root / "src/bocu/robust/ambiguity"
+    using = {file for file in (root / "src/bocu").rglob("*.py") if "import Array, " in file.read_text()}
+    assert {file.relative_to(room).as_posix() for file in using} | {"compiled.py"} == named
 
 
-def test_the_name_covers_what_a_module_reaches_and_not_the_rest(root: Path) -> None:
-    def sources(module: str) -> set[str]:
-        return set(machine_code._sources(module, machine_code._source(module)))
-
-    below = {"bocu.robust.ambiguity.compiled", "bocu.robust.ambiguity.machine_code"}
-    assert sources("bocu.robust.ambiguity.mmd.dense") == {"bocu.robust.ambiguity.mmd.dense"} | below
-    solver = {f"bocu.robust.ambiguity.mmd.{name}" for name in ("critical_line", "active_set", "dense")}
-    assert sources("bocu.robust.ambiguity.mmd.critical_line") == solver | below
-    # All compiled functions of the package are prepared, or called by such as are.
-    entries = set[str]().union(*map(sources, preparation.ENTRIES))
-    for file in (root / "src/bocu").rglob("*.py"):
-        if "import compiled\n" in file.read_text() and file.stem != "preparation":
-            assert ".".join(file.relative_to(root / "src").with_suffix("").parts) in entries
-
-
-def test_after_preparation_nothing_is_left_to_compile() -> None:
+def test_nothing_is_left_to_compile_for_those_who_call() -> None:
     code = """
 import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from bocu.robust.ambiguity import MaximumMeanDiscrepancy, preparation, squared_exponential_gram, worst_case
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, compiled, squared_exponential_gram, worst_case
 from bocu.robust.objectives.functions import UncertaintyObjective
 
-preparation.prepare()
-assert preparation.is_ready()
+assert compiled.folder()
+assert compiled.is_ready()
 generator = np.random.default_rng(0)
 for n in (3, 20, 64):
     gram = squared_exponential_gram(np.linspace(0, 1, n), 0.2)
@@ -261,13 +172,13 @@ functions = [
     for name, module in sys.modules.items() if name.startswith("bocu.")
     for function in vars(module).values() if isinstance(function, Dispatcher)
 ]
-entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative", "pivot")]
-assert len(entries) == 4
-print([len(function.signatures) for function in entries])
+entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative")]
+assert len(entries) == 3
+print([len(f.signatures) for f in entries], sum(sum(f.stats.cache_misses.values()) for f in functions))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)) == {1}
+    assert done.stdout == "[1, 1, 1] 0\n"
 
 
 WHICH_IMPORT_NUMBA = """
@@ -300,29 +211,3 @@ def test_the_sets_that_run_compiled_code_say_so() -> None:
     assert done.returncode == 0, done.stderr
     found = dict(map(json.loads, done.stdout.splitlines()))
     assert found == {entry.name: entry.load().compiled for entry in registered("set")}
-
-
-BITS = """
-import hashlib
-import numpy as np
-from bocu.robust.ambiguity.mmd.critical_line import follow
-
-generator = np.random.default_rng(0)
-points = generator.random((40, 2))
-M = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 0.05) + 1e-6 * np.eye(40)
-p = generator.dirichlet(np.ones(40))
-f = generator.random((20, 40)) @ M
-f -= f.min(axis=1, keepdims=True)
-print(hashlib.sha256(follow(f, p, M @ p, M, np.array([0.1]), np.empty(0), 1e-9)[0].tobytes()).hexdigest())
-"""
-
-
-@pytest.mark.drill
-def test_no_bit_depends_on_who_compiled(tmp_path: Path) -> None:
-    kept = dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMPDIR"), str(tmp_path))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **kept}
-    first, second = (
-        subprocess.run([sys.executable, "-c", BITS], env=environment, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    )
-    assert first == second

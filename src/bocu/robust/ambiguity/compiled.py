@@ -1,48 +1,50 @@
-"""One decorator for compiled inner loops: compiled once for all processes, and again when what they call changes.
+"""One decorator for compiled inner loops: compiled once for all processes, and anew when a source of theirs changes.
 
-A process that compiles runs other code than one that loads what was compiled, for functions are inlined otherwise, and
-last bits differ. Hence nobody runs what it compiled: a function is compiled in a process of its own, from the sources
-of all that it calls, and loaded by the process that wants it as by all others.
+numba's cache follows the file of a function, not those of the functions that it calls. Here it lies in a folder that
+is named by the sources of all of them, the versions of the compiler and the type of the processor. A process that
+compiles runs other code than one that loads what was compiled, for functions are inlined otherwise, and last bits
+differ. Hence nobody runs what it compiled: whoever finds nothing has a process of its own compile all there is, while
+others wait for it, and all load the same. Folders may be deleted at any time. Machine code is run as it is found: none
+is kept in folders of results, which may be somebody else's.
+
+This module imports no compiler.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
+import hashlib
 import os
 import pickle
+import stat
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from bocu.robust.ambiguity import machine_code
-
-if TYPE_CHECKING:
-    import filelock
-    from numba.core import caching
-
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-
 #: Sums may be reordered for vector instructions; NaN and infinity keep their meaning.
-_REORDERED: dict[str, Any] = {**_OPTIONS, "fastmath": {"reassoc", "contract", "nsz"}}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
 
 _PLAIN = (
     "numba is not installed: sets run as plain Python, MMD 30 times slower or more, and last digits may differ; "
     "the extra brings it: pip install 'bocu[fast]'"
 )
+_COMPILERS = ("numba", "llvmlite", "numpy")
 
-#: Seconds to wait for a process that compiles the same before compiling for oneself.
+#: Seconds to wait for a process that compiles before compiling for oneself.
 _PATIENCE = 600.0
 
+#: In a folder of which all is compiled.
+_READY = "ready"
 
-#: In a process that compiles one function for others: its module, its name and the folder to keep it in.
-_order: tuple[str, str, Path] | None = None
+#: Whether this process compiles for others, and takes nothing that it finds.
+_compiles = False
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = np.ndarray
@@ -53,135 +55,148 @@ Index = int | np.int64
 
 
 def compiled(function: Function) -> Function:
-    """`numba.njit` with a cache that follows all that the function is compiled from, see `ambiguity.machine_code`.
+    """`numba.njit` of a function of this room, with the cache of `folder`.
 
-    Where numba is not installed, the function stays plain Python, which a warning says.
-    What is compiled for one process, others that come meanwhile wait for. Where no place can be written to, or the
-    module cannot be imported by its name, each process compiles for itself.
+    Where numba is not installed, the function stays plain Python, which a warning says. Where no place can be written
+    to, each process compiles for itself.
     """
-    return _compiled(function, _REORDERED)
-
-
-def compiled_as_written(function: Function) -> Function:
-    """`compiled`, with sums in the order in which they are written: the digits of NumPy, element by element."""
-    return _compiled(function, _OPTIONS)
-
-
-def _compiled(function: Function, options: dict[str, Any]) -> Function:
     try:
         import numba
     except ModuleNotFoundError:
         warnings.warn(_PLAIN, stacklevel=1)  # the same place each time: said once
         return function
-    dispatcher: Any = numba.njit(function, **options)  # a function, and more
-    cache = _Cache(function)
-    compile_or_load = dispatcher.compile
-
-    def compile_alone(signature: object) -> object:
-        with cache.locks_released():
-            return compile_or_load(signature)
-
-    dispatcher._cache, dispatcher.compile = cache, compile_alone
+    dispatcher: Any = numba.njit(function, **_OPTIONS)  # a function, and more
+    if (kept := folder()) is not None:
+        dispatcher._cache = _cache(function, kept)
     made: Function = dispatcher
     return made
 
 
-class _Cache:
-    """The machine code of one function, by signature: read from any place, written to the first that can be.
+def is_ready() -> bool:
+    """Whether all is compiled for this processor, as the sources are now."""
+    return any((place / state() / _READY).is_file() for place in places())
 
-    What numba's dispatchers ask of a cache, as `numba.core.caching._Cache` states it.
-    """
 
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
-        # Now, while the sources are those that were imported.
-        self._name = machine_code.folder_name(function.__module__, function.__code__.co_filename)
-        self._locked: list[tuple[Path, filelock.BaseFileLock]] = []
+@functools.cache
+def folder() -> Path | None:
+    """The folder of the machine code, all compiled: some ten seconds, once; None where none can be kept."""
+    import filelock
 
-    @property
-    def cache_path(self) -> str:
-        return self._name
-
-    def load_overload(self, sig: object, target_context: object) -> object:
-        """Find the code of a signature or have it compiled; where that fails, hold the lock of the place to save it."""
-        if _order is not None:
-            return None
-        folders = [place / self._name for place in machine_code.places()]
-        found = self._find(folders, sig, target_context)
-        if found is None and (locked := _lock_first(folders)) is not None:
-            self._locked.append(locked)
-            found = self._find(folders, sig, target_context)  # another process may have compiled it meanwhile
-            if found is None and _compile_apart(self._function, sig, locked[0]):
-                found = self._find([locked[0]], sig, target_context)
-        return found
-
-    def save_overload(self, sig: object, data: object) -> None:
-        folder = self._locked[-1][0] if self._locked else None
-        if _order is not None and _order[:2] == (self._function.__module__, self._function.__name__):
-            folder = _order[2]
-        if folder is not None:
-            # Where the disk is full, the next process compiles again.
-            with contextlib.suppress(OSError):
-                _in_folder(self._function, folder).save_overload(sig, data)
-
-    @contextlib.contextmanager
-    def locks_released(self) -> Iterator[None]:
-        """Release at the end what was locked meanwhile, compiled or not."""
-        before = len(self._locked)
+    folders = [place / state() for place in places()]
+    for found in folders:
+        if (found / _READY).is_file():
+            return found
+    for found in folders:
         try:
-            yield
-        finally:
-            while len(self._locked) > before:
-                self._locked.pop()[1].release()
-
-    def _find(self, folders: list[Path], sig: object, target_context: object) -> object:
-        for folder in folders:
-            # A file that a crash cut short is as good as none, and replaced.
-            with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
-                if folder.is_dir():
-                    found = _in_folder(self._function, folder).load_overload(sig, target_context)
-                    if found is not None:
-                        return found
-        return None
+            found.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found.mkdir(exist_ok=True)
+            with filelock.FileLock(found / "lock").acquire(timeout=_PATIENCE):
+                if not (found / _READY).is_file():
+                    _compile_apart(found)
+        except filelock.Timeout:
+            pass
+        except (OSError, NotImplementedError):
+            continue
+        return found
+    return None
 
 
-def _compile_apart(function: Callable[..., object], signature: object, folder: Path) -> bool:
-    """Have a function compiled into a folder by a process of its own, the folder's lock in hand; whether that went."""
-    order = pickle.dumps((function.__module__, function.__name__, str(folder.absolute()), signature))
-    code = f"from {__name__} import compile_for_others; compile_for_others()"
+def _compile_apart(found: Path) -> None:
+    """Have a process of its own compile all into a folder; where it fails, others compile what they call."""
+    code = f"from {__name__} import compile_for_others; compile_for_others({str(found.absolute())!r})"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with contextlib.suppress(OSError):
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+
+
+def compile_for_others(found: str) -> None:
+    """Compile into a folder, in a process that does nothing else, all that worst cases call."""
+    global _compiles, folder
+    _compiles, folder = True, functools.cache(lambda: Path(found))
+    from bocu.robust.ambiguity.base import worst_case
+    from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+    from bocu.robust.ambiguity.wasserstein import Wasserstein
+
+    contexts = 8
+    gram = np.eye(contexts) + 0.1
+    payoffs = np.cos(np.arange(4.0 * contexts)).reshape(4, contexts)
+    spread, narrow = np.full(contexts, 1.0 / contexts), np.eye(contexts)[0]
+    # From the reference, away from a reference without mass at some contexts, and from the floor.
+    for epsilon, reference in ((0.4, spread), (0.0, narrow), (2.0, narrow)):
+        worst_case(payoffs, reference, MaximumMeanDiscrepancy(epsilon, gram))
+    line = np.arange(float(contexts))
+    on_a_line = Wasserstein(0.4, np.abs(line[:, None] - line))
+    worst_case(payoffs, spread, on_a_line)
+    on_a_line.satisficing(payoffs, spread, float(payoffs.mean()) - 0.1)
+    (Path(found) / _READY).touch()
+
+
+def places() -> list[Path]:
+    """Where to look for machine code, and to write what is not found, in this order.
+
+    `NUMBA_CACHE_DIR`, the user's cache folder, a folder of the user's among the temporary files. What others own or may
+    write to is left out.
+    """
+    found = [Path(os.environ["NUMBA_CACHE_DIR"]).absolute()] if os.environ.get("NUMBA_CACHE_DIR") else []
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        found.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bocu" / "machine-code")
+    with contextlib.suppress(FileNotFoundError):  # no folder for temporary files
+        found.append(Path(tempfile.gettempdir(), f"bocu-machine-code-{os.getuid()}"))
+    return [place for place in found if _is_ours(place)]
+
+
+def _is_ours(place: Path) -> bool:
     try:
-        done = subprocess.run([sys.executable, "-c", code], input=order, env=environment, capture_output=True)
-    except OSError:
-        return False
-    return done.returncode == 0
+        found = place.lstat()  # a link says that others may write to it
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def compile_for_others() -> None:
-    """Compile what standard input orders, as `_compile_apart` writes it."""
-    global _order
-    module, name, folder, signature = pickle.loads(sys.stdin.buffer.read())  # of our own parent
-    _order = module, name, Path(folder)
-    function = getattr(importlib.import_module(module), name)
-    if function._cache.cache_path != Path(folder).name:
-        sys.exit(f"{module} was edited meanwhile")
-    function.compile(signature)
+@functools.cache
+def state() -> str:
+    """The hash of all that machine code is made from: sources, compiler, processor."""
+    from importlib.metadata import version
+
+    from llvmlite import binding
+
+    parts = [sys.implementation.cache_tag or "", *(f"{name}={version(name)}" for name in _COMPILERS)]
+    parts += [binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    # What it is made for, where that is not this processor: jobs of a sweep have it set.
+    parts += [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
+    digest = hashlib.sha256(" ".join(parts).encode())
+    for name, source in _sources():
+        digest.update(f"{name}\0{len(source)}\0".encode())
+        digest.update(source)
+    return digest.hexdigest()[:20]
 
 
-def _in_folder(function: Callable[..., object], folder: Path) -> caching.FunctionCache:
+def _sources() -> Iterator[tuple[str, bytes]]:
+    """The modules of this room that hold compiled functions, and this one."""
+    room = Path(__file__).parent
+    for file in sorted(room.rglob("*.py")):
+        source = file.read_bytes()
+        if b"\n@compiled\n" in source or file.samefile(__file__):
+            yield file.relative_to(room).as_posix(), source
+
+
+def _cache(function: Callable[..., object], kept: Path) -> object:
     """The cache of a function as numba keeps it, in a folder."""
     from numba.core import caching
 
-    class Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
-        def __init__(self, py_func: Callable[..., object], py_file: str) -> None:
-            self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
-
+    class Locator(caching._CacheLocator):
         @classmethod
         def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
-            return cls(py_func, py_file)
+            return cls()
 
         def get_cache_path(self) -> str:
-            return str(folder)
+            return str(kept)
+
+        def get_source_stamp(self) -> str:
+            return kept.name
+
+        def get_disambiguator(self) -> str:
+            return str(function.__code__.co_firstlineno)
 
     class Implementation(caching.CompileResultCacheImpl):
         _locator_classes: list[type[object]] = [Locator]  # noqa: RUF012
@@ -189,30 +204,17 @@ def _in_folder(function: Callable[..., object], folder: Path) -> caching.Functio
     class Cache(caching.FunctionCache):
         _impl_class = Implementation
 
-    return Cache(function)
-
-
-def _lock_first(folders: list[Path]) -> tuple[Path, filelock.BaseFileLock] | None:
-    """Lock the first folder that can be written to; None where there is none, or the patience for it ends."""
-    import filelock
-
-    for folder in folders:
-        try:
-            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(exist_ok=True)
-            lock = _lock(folder)
-            lock.acquire(timeout=_PATIENCE)
-            return folder, lock
-        except filelock.Timeout:
+        def load_overload(self, sig: object, target_context: object) -> object:
+            if _compiles:
+                return None
+            # A file that a crash cut short is as good as none, and replaced.
+            with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+                return super().load_overload(sig, target_context)
             return None
-        except (OSError, NotImplementedError):
-            continue
-    return None
 
+        def save_overload(self, sig: object, data: object) -> None:
+            # Where the disk is full, the next process compiles again.
+            with contextlib.suppress(OSError):
+                super().save_overload(sig, data)
 
-@functools.cache
-def _lock(folder: Path) -> filelock.BaseFileLock:
-    """The one lock of a folder: a function is compiled while those that call it wait, with the lock in hand."""
-    import filelock
-
-    return filelock.FileLock(folder / "lock", thread_local=False)
+    return Cache(function)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from bocu.core.plain import Plain
-from bocu.robust.ambiguity import preparation
+from bocu.robust.ambiguity import compiled
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.registry import find
 
@@ -19,10 +19,7 @@ def compile_ahead(plan: Plan) -> None:
 
     What goes wrong is not fatal: jobs compile what they do not find.
     """
-    if (
-        not any(find("set", name).load().compiled for name in set(_sets(_specifications(plan))))
-        or preparation.is_ready()
-    ):
+    if not any(find("set", name).load().compiled for name in set(_sets(_specifications(plan)))) or compiled.is_ready():
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.
@@ -47,4 +44,4 @@ def _sets(data: object) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    preparation.prepare()
+    compiled.folder()

@@ -6,8 +6,6 @@ i or -1. Only the leading `size` rows and columns of `inverse` are in use.
 
 from __future__ import annotations
 
-import numpy as np
-
 from bocu.robust.ambiguity.compiled import Array, Index, compiled
 
 
@@ -67,44 +65,3 @@ def sweep(k: Index, size: Index, inverse: Array, members: Array, place: Array) -
         members[k] = members[last]
         place[members[k]] = k
     return last
-
-
-@compiled
-def factorise(matrix: Array, size: Index) -> None:
-    """Overwrite the upper triangle of a positive definite block by its factor R, `R'R`, the diagonal inverted.
-
-    Four rows at a time, so that each entry below is loaded and stored once for all four.
-    """
-    done: Index = np.int64(0)
-    while done < size:
-        panel = min(4, size - done)
-        for i in range(done, done + panel):
-            for j in range(done, i):
-                factor = matrix[j, i]
-                for k in range(i, size):
-                    matrix[i, k] -= factor * matrix[j, k]
-            matrix[i, i] = 1.0 / np.sqrt(matrix[i, i])
-            for k in range(i + 1, size):
-                matrix[i, k] *= matrix[i, i]
-        if panel == 4:
-            a, b, c, d = matrix[done], matrix[done + 1], matrix[done + 2], matrix[done + 3]
-            for i in range(done + 4, size):
-                row = matrix[i]
-                p, q, r, s = a[i], b[i], c[i], d[i]
-                for k in range(i, size):
-                    row[k] -= p * a[k] + q * b[k] + r * c[k] + s * d[k]
-        done += panel
-
-
-@compiled
-def solve_factorised(factor: Array, size: Index, x: Array) -> None:
-    """Overwrite x by the solution of the system that `factorise` has factorised."""
-    for j in range(size):
-        x[j] *= factor[j, j]
-        for k in range(j + 1, size):
-            x[k] -= factor[j, k] * x[j]
-    for j in range(size - 1, -1, -1):
-        rest = x[j]
-        for k in range(j + 1, size):
-            rest -= factor[j, k] * x[k]
-        x[j] = rest * factor[j, j]

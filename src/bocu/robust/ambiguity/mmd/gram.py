@@ -16,9 +16,6 @@ from bocu.robust.ambiguity.checks import Floats
 #: Added to the diagonal by `with_jitter`: small beside a kernel of unit variance, enough for a Cholesky factor.
 JITTER = 1e-6
 
-#: Of the largest eigenvalue, what a direction is worth that counts as lost.
-_NEXT_TO_NOTHING = 1e-6
-
 #: What to say where a Gram matrix has a factor, but too few digits to solve with.
 SINGULAR = "the Gram matrix is too close to singular, add jitter"
 
@@ -96,12 +93,6 @@ class Gram:
         """(n, n) inverse, symmetric to the last bit."""
         half = np.linalg.solve(self.factor, np.eye(len(self.matrix)))
         return half.T @ half
-
-    @cached_property
-    def lost_share(self) -> float:
-        """Share of directions in which the matrix is next to nothing, as jitter alone leaves it."""
-        eigenvalues = np.linalg.eigvalsh(self.matrix)
-        return float((eigenvalues < _NEXT_TO_NOTHING * eigenvalues[-1]).mean())
 
     @cached_property
     def spectrum(self) -> tuple[Floats, Floats]:

@@ -21,12 +21,10 @@ from bocu.core.parameters import NotNegative, Positive
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.mmd import whole_arrays
 from bocu.robust.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
 from bocu.robust.ambiguity.mmd.lines_below import lines_below
-from bocu.robust.ambiguity.mmd.path import PreparedReference, certificates, vertex_distances
+from bocu.robust.ambiguity.mmd.path import PreparedReference, vertex_distances
 from bocu.robust.ambiguity.parameters import SetParameters, named
-from bocu.robust.ambiguity.rows import Normalised
 
 #: Contexts below which a row is solved in less time than it takes to bound.
 _FEW_CONTEXTS = 200
@@ -115,13 +113,6 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
         largest = float(np.diag(self.gram).max())
         bound = largest if largest > 1.0 + _JITTER_ABOVE_ONE else 1.0
         return mmd_radius(observations, delta, largest_kernel_value=bound)
-
-    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
-        made = certificates()
-        if made is whole_arrays:
-            return super().spanning(f, p, leading)
-        rows, low, scale = made.spanning(f if f.flags.carray else f.copy(order="C"))
-        return Normalised(rows, p, low, scale, leading)
 
     def solve(self, f: Floats, p: Floats, wanted: Wanted) -> Rows:
         mean = expectation(f, p)

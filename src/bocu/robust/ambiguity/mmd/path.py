@@ -6,17 +6,14 @@ a primal and a dual solution: value `E + f.r`, slope `-|r| / t`, and the lower b
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.base import ROUNDING, Tangent
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.mmd import whole_arrays
 from bocu.robust.ambiguity.mmd.departure import Departure
 from bocu.robust.ambiguity.mmd.gram import SINGULAR, Gram
 
@@ -32,13 +29,6 @@ _LEAST_RADIUS, _LARGEST_RADIUS = 1e-150, 1e150
 
 #: Share of contexts that may be empty for the path to be followed from the reference.
 _FEW_EMPTY = 0.3
-
-#: Share of the way to the nearest single context beyond which the walk from the floor is short.
-_PIVOTED_WAY = 0.08
-
-#: Contexts beyond which sets of contexts rarely settle by block pivoting, and the share of directions lost to jitter.
-_MOST_PIVOTED = 320
-_FEW_LOST = 0.1
 
 
 @dataclass(slots=True)
@@ -73,8 +63,9 @@ class PathPoints:
 
     def value_and_slope(self, mean: Floats) -> tuple[Floats, Floats]:
         """`v = E + f.r` and `-|r| / t`, both `(B,)`; exactly 0 on the floor."""
-        found: tuple[Floats, Floats] = certificates().value_and_slope(mean, self.gain, self.norm, self.t)
-        return found
+        moving = (self.t > 0.0) & np.isfinite(self.t)
+        slope = -np.divide(self.norm, self.t, out=np.zeros_like(self.t), where=moving)
+        return np.where(np.isinf(self.t), 0.0, mean + self.gain), slope
 
     def rate_in_epsilon(self, f: Floats) -> Floats:
         """Derivative of q in epsilon `(B, n)`: `|r| d|r| = A2 t dt` with `A2 = -f.dr/dt`."""
@@ -128,8 +119,6 @@ class PreparedReference:
         """Points at increasing positive radii, walking the path of a row once for all of them."""
         radii = [min(max(radius, _LEAST_RADIUS), _LARGEST_RADIUS) for radius in radii]
         highest = f.max(axis=1)
-        if not self.positive and len(radii) == 1 and highest.all():
-            return self._walked(f, radii)  # they are the answers: nothing is left to be put together
         answers = [PathPoints.empty(f.shape) for _ in radii]
         left = np.flatnonzero(highest)
         if self.positive:
@@ -166,14 +155,7 @@ class PreparedReference:
         far = ~inside
         if few.any():
             far[few] = ~self._walk_from_reference(f, rows[few], once[few], radii, answers)
-        if far.any() and self._settles(radii[-1]):
-            far[far] = ~self._pivot(f, rows[far], radii, answers)
         return rows[far]
-
-    def _settles(self, radius: float) -> bool:
-        """Whether block pivoting is worth trying: far from the floor, and sets of contexts do not turn in circles."""
-        near = radius**2 <= _PIVOTED_WAY**2 * self.squared_distances.min()
-        return bool(near and len(self.p) <= _MOST_PIVOTED and self.gram.lost_share <= _FEW_LOST)
 
     def _walk_from_reference(
         self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]
@@ -185,24 +167,8 @@ class PreparedReference:
         most = max(2, int(2 * _FEW_EMPTY * len(self.p)))
         inverse = self.gram.centred_inverse
         r, t, rate, solved = follow_from_reference(payoffs, directions, self.p, inverse, np.array(radii), most)
-        return self._accept(payoffs, rows, radii, answers, (r, t, rate, solved))
-
-    def _pivot(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> np.ndarray:
-        """Fill the rows whose sets of contexts with mass settle; returns which of them are solved."""
-        from bocu.robust.ambiguity.mmd.pivoting import pivot
-
-        payoffs = np.ascontiguousarray(f[rows])
-        inverse = self.gram.centred_inverse
-        found = pivot(payoffs, -payoffs @ inverse, self.p, self.gram.matrix, inverse, np.array(radii))
-        return self._accept(payoffs, rows, radii, answers, found)
-
-    def _accept(
-        self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints], found: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
-        """Fill in what was found, `(r, t, rate, solved)`; returns which rows need no other way."""
-        r, t, rate, solved = found
         for index, (radius, answer) in enumerate(zip(radii, answers, strict=True)):
-            points = self._certified(f, r[:, index], t[:, index], rate[:, index], radius)
+            points = self._certified(payoffs, r[:, index], t[:, index], rate[:, index], radius)
             # Explicit inverses of nearly singular matrices cost digits, and so does a long way with few contexts left.
             solved &= (points.gap <= _ACCEPTED_GAP) & (np.abs(points.norm - radius) <= 1e-9 * radius)
             solved &= np.abs(points.r.sum(axis=1)) <= 1e-9
@@ -261,29 +227,19 @@ class PreparedReference:
 
     def _certified(self, f: Floats, r: Floats, t: Floats, rate: Floats, radius: float) -> PathPoints:
         """Pull points that rounding left outside the set onto it; with norms, gains and duality gaps, in units of f."""
-        made = certificates()
         # A walk that lost its way may have left the range of numbers: its gap is then not a number, and not accepted.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             image = r @ self.gram.matrix
-            squares = np.einsum("bn,bn->b", r, image)
-            r, t = np.ascontiguousarray(r), np.ascontiguousarray(t)
-            norm, lowest = made.pull_in(f, r, image, squares, t, radius)
+            norm = np.sqrt(np.maximum(np.einsum("bn,bn->b", r, image), 0.0))
+            shrink = 1.0 / np.maximum(norm / radius, 1.0)
+            r, norm = r * shrink[:, None], norm * shrink
+            image *= shrink[:, None]
+            image /= t[:, None]
             gain = np.einsum("bn,bn->b", f, r)
             # On the floor, at infinite t, the dual vector is 0 and the bound the smallest payoff.
-            gap = made.gaps(f @ self.p, gain, lowest, image @ self.p, norm, t)
+            value = np.where(np.isinf(t), 0.0, f @ self.p + gain)
+            gap = np.abs(value - ((f + image).min(axis=1) - image @ self.p - norm**2 / t))
         return PathPoints(r, t, rate, norm, gain, gap)
-
-
-def certificates() -> Any:
-    """Return the compiled `ambiguity.mmd.certificates` where a walk has loaded the compiler, or their likes."""
-    return _compiled_certificates() if "numba" in sys.modules else whole_arrays
-
-
-@cache
-def _compiled_certificates() -> Any:
-    from bocu.robust.ambiguity.mmd import certificates  # the statement alone takes as long as a call
-
-    return certificates
 
 
 def vertex_distances(p: Floats, gram: Floats) -> Floats:
