@@ -13,8 +13,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters
-from bocu.robust.contexts.stated_laws import LawParameters
 
 ROUNDS = 40
 POINTS = np.linspace(0.0, 1.0, 201)[:, None]

@@ -32,7 +32,7 @@ def tiny(**changes: Any) -> dict[str, Any]:
 
 def scored_by(objective: str, **parameters: Any) -> dict[str, Any]:
     """The specification of a metric that is an objective of this name of class."""
-    stated = {"class": f"bocu.robust.objectives.stated:{objective}", "parameters": parameters}
+    stated = {"class": f"bocu.robust.objectives.functions:{objective}", "parameters": parameters}
     return {"class": OBJECTIVE_METRIC, "parameters": {"objective": stated}}
 
 

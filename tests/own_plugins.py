@@ -21,11 +21,9 @@ from bocu.problems.hartmann import Hartmann3
 from bocu.problems.sensors import Sensors
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
 from bocu.robust.ambiguity.parameters import SetParameters, named
-from bocu.robust.contexts.laws import Marginal
+from bocu.robust.contexts.laws import IndependentLaw, LawParameters, Marginal
 from bocu.robust.contexts.shifts import Shift
-from bocu.robust.contexts.stated_laws import IndependentLaw, LawParameters
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.metrics import Metric
 
 

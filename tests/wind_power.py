@@ -13,7 +13,7 @@ from bocu.sweep.evaluation.scores import score
 from bocu.sweep.runs.execution import Block, execute
 
 ANNOUNCED = {"name": "mmd", "radius": "announced"}
-DRO = {"class": "bocu.robust.objectives.stated:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
+DRO = {"class": "bocu.robust.objectives.functions:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
 ALGORITHMS = {
     "drbo": ("ucb-bocu-2", "bocu.learners.algorithms.confidence:UCBBOCU2", {"sqrt_beta": 2.0}, DRO),
     "ucb": ("ucb-so", "bocu.learners.algorithms.confidence:UCBSO", {"sqrt_beta": 2.0}, None),

@@ -15,7 +15,7 @@ from bocu.learners.algorithms.base import Algorithm, Description
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 from bocu.robust.ambiguity import squared_exponential_gram
 from bocu.robust.contexts.estimates import discretised, product_grid
-from bocu.robust.objectives.stated import DistributionallyRobust
+from bocu.robust.objectives.functions import DistributionallyRobust
 
 TEXT = "#808080"  # legible on white and on black
 THEME = {

@@ -6,8 +6,8 @@ from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set,
 
 from bocu.core.errors import BocuError
 from bocu.learners.algorithms.confidence import ApproximationParameters, Linearisation, Minimax
+from bocu.robust.objectives.functions import DistributionallyRobust, General
 from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.robust.objectives.stated import DistributionallyRobust, General
 
 APPROXIMATED = ("tv", "mmd", "wass", "chi2", "chi2mod")
 NAMES = ("sensitivity-approximation", "minimax-approximation")

@@ -21,8 +21,7 @@ from finite_games import (
 from bocu.core.errors import BocuError
 from bocu.core.rounds import Description
 from bocu.learners.algorithms.confidence import UCBSO, UCBBOCU1Parameters, UCBBOCUTrueParameters
-from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.robust.objectives.stated import (
+from bocu.robust.objectives.functions import (
     DistributionallyRobust,
     General,
     MeanRisk,
@@ -31,6 +30,7 @@ from bocu.robust.objectives.stated import (
     Stochastic,
     WorstCaseSensitivity,
 )
+from bocu.robust.objectives.functions import UncertaintyObjective as U
 
 SQRT_BETA = 1.7
 

@@ -11,7 +11,7 @@ from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.sampled_reference import UCBDensity
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
-from bocu.robust.objectives.stated import DistributionallyRobust
+from bocu.robust.objectives.functions import DistributionallyRobust
 
 DECISIONS = np.random.default_rng(9).random((6, 2))
 

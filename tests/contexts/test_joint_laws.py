@@ -11,7 +11,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
 from bocu.problems.expected import quadrature_rule, sobol_rule
 from bocu.robust.contexts.estimates import product_grid
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import LawParameters
 
 GENERATOR = np.random.default_rng(5)
 LINE = GENERATOR.normal(0.4, 0.1, 40).clip(0.05, 0.95)

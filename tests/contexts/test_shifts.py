@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters, between, mixed
-from bocu.robust.contexts.stated_laws import LawParameters
 
 
 def law(name="normal", **parameters):

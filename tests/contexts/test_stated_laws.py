@@ -73,7 +73,7 @@ def test_a_law_weighs_the_contexts_of_a_grid():
             {"name": "hartmann-3", "parameters": {"truth": {"law": {"name": "own.py:Beta", "parameters": {"a": 0}}}}},
             r"problems\.0\.parameters\.truth\.law\.parameters\.a: found 0; input should be greater than 0",
         ),
-        (newsvendor("x", law="own.py:Median"), "does not derive from bocu.robust.contexts.stated_laws.Law"),
+        (newsvendor("x", law="own.py:Median"), "does not derive from bocu.robust.contexts.laws.Law"),
         (newsvendor("x", law="uniform", optimum="published"), r"parameters\.optimum: found 'published'"),
     ],
 )

@@ -304,7 +304,7 @@ def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, 
 def test_a_divergence_in_a_file_is_imported_only_where_the_experiment_names_it():
     recorded = {
         "objective": {
-            "class": "bocu.robust.objectives.stated:DistributionallyRobust",
+            "class": "bocu.robust.objectives.functions:DistributionallyRobust",
             "parameters": {"set": {"phi": "a:b"}},
         }
     }

@@ -15,8 +15,7 @@ from bocu.robust.ambiguity import (
     mmd_radius,
     sensitivity,
 )
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import General, WorstCaseSensitivity
+from bocu.robust.objectives.functions import General, UncertaintyObjective, WorstCaseSensitivity
 from bocu.sweep.experiment.registry import registered
 from bocu.sweep.runs.protocol import Announcer
 

@@ -16,7 +16,7 @@ from bocu.problems.continuous import Ackley, Newsvendor
 from bocu.problems.optima import EXPECTATIONS, optima_along, search
 from bocu.problems.scalarised import ScalarisedNewsvendor
 from bocu.robust.contexts.estimates import draw
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import LawParameters
 from bocu.sweep.evaluation.discretised import on_cells
 from bocu.sweep.evaluation.opening import open_cube
 from bocu.sweep.experiment.planning import make_plan
@@ -223,7 +223,7 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     )  # fmt: skip
     mine = next(branch for branch in plan.branches.values() if branch.problem.label == "mine")
     assert any(root.endswith("own.py:Alternating") for root in mine.roots)
-    assert "bocu.robust.contexts.stated_laws:NormalLaw" in mine.roots
+    assert "bocu.robust.contexts.laws:NormalLaw" in mine.roots
     assert any((entry.kind, name) == ("shift", "Alternating") for name, entry in plan.outside())
     run_all(plan)
     files = {branch.problem.label: plan.products.runs(branch)[0] for branch in plan.branches.values()}

@@ -102,7 +102,7 @@ def test_the_learner_is_told_reference_and_radius_and_never_the_truth():
     run_ = SeedRun(
         specification(
             objective={
-                "class": "bocu.robust.objectives.stated:DistributionallyRobust",
+                "class": "bocu.robust.objectives.functions:DistributionallyRobust",
                 "parameters": {"set": {"name": "tv"}},
             },
             initial=0,

@@ -11,11 +11,9 @@ from bocu.learners.algorithms.base import Algorithm, Reported
 from bocu.pages.figures.base import Drawing, Figure, FigureParameters
 from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, expectation, pair
-from bocu.robust.contexts.laws import ContextLaw, Gaussian
+from bocu.robust.contexts.laws import ContextLaw, Gaussian, IndependentLaw
 from bocu.robust.contexts.shifts import Shift, restated
-from bocu.robust.contexts.stated_laws import IndependentLaw
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.metrics import Metric
 
 ABOUT = About(title="Broken", summary="breaks one promise")

@@ -22,9 +22,8 @@ from bocu.problems.functions import function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.optima import RuleName, expectation_named, expected_payoff, optima_along, optimum_of
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
-from bocu.robust.contexts.laws import JointLaw
+from bocu.robust.contexts.laws import JointLaw, LawParameters
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters, restated
-from bocu.robust.contexts.stated_laws import LawParameters
 
 
 class ContinuousParameters(ProblemParameters):

@@ -9,9 +9,9 @@ from pydantic import Field
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import NotNegative, Number, Parameters, Positive
 from bocu.robust.contexts.estimates import discretised
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.references import Estimate
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters, restated
-from bocu.robust.contexts.stated_laws import LawParameters
 
 
 class NormalParameters(Parameters):

@@ -37,9 +37,9 @@ from bocu.problems.functions import TestFunction, function_named
 from bocu.problems.given_design import MOST_POINTS, GivenDesign, points_in_design
 from bocu.problems.portfolio import CONTEXT_DIM, DECISION_DIM, PortfolioData, PortfolioDataParameters
 from bocu.robust.contexts.estimates import covering_grid, draw
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.references import Estimate
 from bocu.robust.contexts.shifts import Schedule, ShiftParameters
-from bocu.robust.contexts.stated_laws import LawParameters
 
 BURR = ByLaw.model_construct(law=LawParameters.model_construct(name="burr-xii", parameters={"a": 2.0, "b": 20.0}))
 """Burr XII(2, 20), the newsvendor's demand."""

@@ -16,9 +16,9 @@ from bocu.problems.candidates import Lengthscale
 from bocu.problems.distributions import Distribution
 from bocu.problems.finite import LENGTHSCALE
 from bocu.problems.simulated_table import SimulatedTable, SimulatedTableParameters, Situations
+from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.references import Estimate
 from bocu.robust.contexts.shifts import restated
-from bocu.robust.contexts.stated_laws import LawParameters
 
 FARTHEST = 15.0
 """Degrees from the row, to either side, that directions are scaled by."""

@@ -7,9 +7,8 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.problems.expected import quadrature_rule
 from bocu.robust.contexts.estimates import product_grid
-from bocu.robust.contexts.laws import JointLaw
+from bocu.robust.contexts.laws import JointLaw, Law, LawParameters
 from bocu.robust.contexts.shifts import Schedule, Shift, ShiftParameters
-from bocu.robust.contexts.stated_laws import Law, LawParameters
 from bocu.testing.breaches import Subject, same, subject
 
 _DIMENSIONS = (1, 2)

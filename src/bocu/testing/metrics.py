@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bocu.core.rounds import FiniteDomain
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective
 from bocu.sweep.evaluation.metrics import Metric, ObjectiveMetric, ObjectiveMetricParameters
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import Subject, same, subject

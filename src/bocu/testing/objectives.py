@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.testing.breaches import same, subject
 
 _CONTEXTS = 5

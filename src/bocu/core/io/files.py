@@ -81,7 +81,7 @@ def atomic_path(path: str | os.PathLike[str], recorded: bool = False) -> Iterato
 
     Args:
         path: the file.
-        recorded: record its SHA-256 beside it (`io.manifest`), as is done unasked of the products of a job and of
+        recorded: record its SHA-256 beside it (`io.hashes`), as is done unasked of the products of a job and of
             what has a record.
 
     Raises:

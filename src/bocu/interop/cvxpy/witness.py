@@ -57,7 +57,7 @@ class Witness:
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
         """Look on, as long as the block lasts."""
-        solve, values_at, sampled = AmbiguitySet.solve_rows, AmbiguitySet.values_at, SampledTotalVariation.__call__
+        solve, values_at, sampled = AmbiguitySet.solve_rows, AmbiguitySet.solved_at, SampledTotalVariation.__call__
 
         def solve_seen(own: AmbiguitySet, payoffs: Any, reference: Any, leading: Any, wanted: Any) -> Any:
             asked, found = solve(own, payoffs, reference, leading, wanted)
@@ -80,7 +80,7 @@ class Witness:
 
         methods = (
             (AmbiguitySet, "solve_rows", solve, solve_seen),
-            (AmbiguitySet, "values_at", values_at, values_at_seen),
+            (AmbiguitySet, "solved_at", values_at, values_at_seen),
             (SampledTotalVariation, "__call__", sampled, sampled_seen),
         )
         try:

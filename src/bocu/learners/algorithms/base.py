@@ -23,8 +23,7 @@ from bocu.learners.algorithms.plain_state import plain_state, put_back
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.parameters import SetParameters
-    from bocu.robust.objectives.functions import UncertaintyObjective
-    from bocu.robust.objectives.stated import Objective
+    from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 
 Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
 """What an algorithm is to pursue: an objective over the finite contexts, one as configured over a box, or nothing."""

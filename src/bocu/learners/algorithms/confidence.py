@@ -24,8 +24,7 @@ from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancyParameters
 from bocu.robust.ambiguity.parameters import StatedSet, by_default, sets_that
 from bocu.robust.contexts.estimates import around_mean
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, WithSlope
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, Slice, UncertaintyObjective, WithSlope
 
 
 class UCBSO(UpperConfidenceAlgorithm[BoundParameters]):

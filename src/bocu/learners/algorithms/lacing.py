@@ -21,8 +21,13 @@ from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, UpperConfidenceAlgorithm
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
-from bocu.robust.objectives.functions import Quantile, Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, ValueAtRiskParameters
+from bocu.robust.objectives.functions import (
+    DistributionallyRobustParameters,
+    Quantile,
+    Slice,
+    UncertaintyObjective,
+    ValueAtRiskParameters,
+)
 
 _ROUNDING = 1e-9  # of bounds, in posterior standard deviations, and of probabilities
 

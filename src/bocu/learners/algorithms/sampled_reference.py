@@ -40,8 +40,14 @@ from bocu.learners.algorithms.continuous_base import (
 )
 from bocu.robust.ambiguity.divergences.chi_squared import ChiSquared, ModifiedChiSquared
 from bocu.robust.contexts.estimates import KernelDensity
-from bocu.robust.objectives.functions import Slice, UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters, GeneralParameters, Objective, Stochastic
+from bocu.robust.objectives.functions import (
+    DistributionallyRobustParameters,
+    GeneralParameters,
+    Objective,
+    Slice,
+    Stochastic,
+    UncertaintyObjective,
+)
 
 if TYPE_CHECKING:
     from bocu.learners.surrogates.continuous.model import Posterior
@@ -83,7 +89,7 @@ class SampledReference(Contextual[Sampled]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         if not isinstance(objective, Objective):
-            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.stated is wanted")
+            raise BocuError(f"found objective {objective!r}; one of bocu.robust.objectives.functions is wanted")
         if reason := self.parameters.unfit("", objective.parameters):
             raise BocuError(reason)
         self._pursued = objective

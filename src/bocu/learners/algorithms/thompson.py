@@ -21,8 +21,7 @@ from bocu.core.rounds import GRID, Round
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, FiniteAlgorithm
 from bocu.learners.surrogates.grid import GridPosterior
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import DistributionallyRobustParameters
+from bocu.robust.objectives.functions import DistributionallyRobustParameters, UncertaintyObjective
 
 
 class ThompsonParameters(BoundParameters):

@@ -6,8 +6,9 @@ names load on first use, so that importing one set imports neither the others no
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.approximations import floor_distance as floor_distance
@@ -62,12 +63,4 @@ _HOME = {
 
 __all__ = sorted(_HOME)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazily(__name__, _HOME)

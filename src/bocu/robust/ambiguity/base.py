@@ -80,7 +80,8 @@ def worst_case(payoffs: Any, reference: Any, ambiguity_set: AmbiguitySet, *, rat
         from bocu.robust.ambiguity.tensors import worst_case_of_tensor
 
         return worst_case_of_tensor(payoffs, reference, ambiguity_set)
-    asked, found = ambiguity_set._solve(payoffs, reference, Wanted(distribution=True, rate=rate))
+    rows = checks.rows(*ambiguity_set.checked(payoffs, reference))
+    asked, found = ambiguity_set.solve_rows(*rows, Wanted(distribution=True, rate=rate))
     assert found.distribution is not None
     return WorstCase(
         value=asked.values(found.value),
@@ -188,15 +189,12 @@ class AmbiguitySet(ABC):
 
     def values(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
         """Value and slope, both `(...)`, without the distribution: arguments and errors as in `worst_case`."""
-        asked, found = self._solve(payoffs, reference, Wanted(distribution=False))
-        return asked.values(found.value), asked.slopes(found.slope)
+        return self.solved(*self.checked(payoffs, reference))
 
     def values_at(self, payoffs: ArrayLike, reference: ArrayLike, radii: ArrayLike) -> Floats:
         """Values at several radii, `(..., R)` for `radii` `(R,)`; sets that follow a path in epsilon walk it once."""
         wanted = [checks.radius(r, "radii") for r in checks.floats("radii", radii).reshape(-1)]
-        asked = self.normalise(payoffs, reference)
-        values = self._values_at(asked.f, asked.p, wanted)
-        return asked.distributions(asked.low[:, None] + asked.scale[:, None] * values)
+        return self.solved_at(*self.checked(payoffs, reference), wanted)
 
     def satisficing(self, payoffs: ArrayLike, reference: ArrayLike, tau: ArrayLike) -> Floats:
         """Robust satisficing: `k = max{k <= 0 : v(e) >= tau + k e for all e >= 0}` (Tay et al., 2024, Section 3).
@@ -211,9 +209,9 @@ class AmbiguitySet(ABC):
             exceeds v(0), for most sets the expectation under the reference.
         """
         asked = self.normalise(payoffs, reference)
-        return asked.slopes(self._tangents(asked, tau).slope)
+        return asked.slopes(self.tangents(asked, tau).slope)
 
-    def _tangents(self, asked: Normalised, tau: ArrayLike) -> Tangent:
+    def tangents(self, asked: Normalised, tau: ArrayLike) -> Tangent:
         """`satisficing` of normalised rows for tau in units of the payoffs, with the points of contact."""
         f, p, low, scale = asked.f, asked.p, asked.low, asked.scale
         target = checks.finite("tau", checks.floats("tau", tau))
@@ -380,7 +378,7 @@ class AmbiguitySet(ABC):
 
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:
         """Checked arguments as rows that span [0, 1]; errors as in `worst_case`."""
-        return self.spanning(*self._checked(payoffs, reference))
+        return self.spanning(*checks.rows(*self.checked(payoffs, reference)))
 
     def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
         """Rows that span [0, 1], of what has been checked: payoffs `(B, n)`, references `(1, n)` or `(B, n)`."""
@@ -398,15 +396,23 @@ class AmbiguitySet(ABC):
         asked = self.spanning(f, p, leading)
         return asked, self.solve(asked.f, asked.p, wanted)
 
-    def _solve(self, payoffs: ArrayLike, reference: ArrayLike, wanted: Wanted) -> tuple[Normalised, Rows]:
-        return self.solve_rows(*self._checked(payoffs, reference), wanted)
+    def solved(self, payoffs: Floats, reference: Floats) -> tuple[Floats, Floats]:
+        """`values` of arrays that have been checked."""
+        asked, found = self.solve_rows(*checks.rows(payoffs, reference), Wanted(distribution=False))
+        return asked.values(found.value), asked.slopes(found.slope)
 
-    def _checked(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats, tuple[int, ...]]:
+    def solved_at(self, payoffs: Floats, reference: Floats, radii: list[float]) -> Floats:
+        """`values_at` of arrays that have been checked."""
+        asked = self.spanning(*checks.rows(payoffs, reference))
+        return asked.distributions(asked.low[:, None] + asked.scale[:, None] * self._values_at(asked.f, asked.p, radii))
+
+    def checked(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+        """Payoffs `(..., n)` and a reference `(n,)` or `(..., n)` for this set; errors as in `worst_case`."""
         payoff = checks.payoffs(payoffs)
         n = payoff.shape[-1]
         if self.contexts is not None and n != self.contexts:
             raise BocuError(f"payoffs has {n} contexts, shape {payoff.shape}: this set is made for {self.contexts}")
-        return checks.rows(payoff, checks.distribution(reference, n))
+        return payoff, checks.distribution(reference, n)
 
 
 def is_tensor(values: object) -> bool:

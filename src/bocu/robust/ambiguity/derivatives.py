@@ -139,7 +139,7 @@ def satisficing(
     asked = ambiguity_set.normalise(payoffs, reference)
     f, p, scale, leading = asked.f, asked.p, asked.scale, asked.leading
     shape = (*leading, f.shape[1])
-    tangent = ambiguity_set._tangents(asked, tau)
+    tangent = ambiguity_set.tangents(asked, tau)
     inverse = tangent.inverse_radius()
     slope = scale * tangent.slope
     gradient = None

@@ -113,7 +113,7 @@ class Chords:
             self._stage[again] = stage
             payoffs = self._payoffs[again]
             if stage == 1:
-                self._above[again] = self._wider.values(payoffs, self._reference)[0]
+                self._above[again] = self._wider.solved(payoffs, self._reference)[0]
             else:
                 self._raise_lines(again, self._set.lines_below(payoffs, self._reference, careful=True))
             bounds[open_] = self._chords(again)
@@ -190,13 +190,12 @@ def best_slice(
     def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = payoffs[chosen]
         if beta == 0.0:
-            # Of what has been checked, unchecked.
             asked, found = ambiguity_set.solve_rows(rows, reference[None], (len(rows),), Wanted())
             return alpha * asked.values(found.value), found.distribution
         if step is None:
-            now, slope = ambiguity_set.values(rows, reference)
+            now, slope = ambiguity_set.solved(rows, reference)
         else:
-            now, later = ambiguity_set.values_at(
+            now, later = ambiguity_set.solved_at(
                 rows, reference, [ambiguity_set.epsilon, ambiguity_set.epsilon + step]
             ).T
             slope = (later - now) / step
@@ -231,9 +230,9 @@ def best_difference(
         size: likewise.
     """
     radius = ambiguity_set.epsilon
-    below = ambiguity_set.values_at(lower, reference, [radius])[:, 0]
+    below = ambiguity_set.solved_at(lower, reference, [radius])[:, 0]
     if radius == 0.0:
-        mean = ambiguity_set.values_at(upper, reference, [0.0])[:, 0]
+        mean = ambiguity_set.solved_at(upper, reference, [0.0])[:, 0]
         reach = ambiguity_set.with_epsilon(step)
 
         def evaluate_at_reference(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
@@ -246,7 +245,7 @@ def best_difference(
 
     def evaluate(chosen: np.ndarray, pooled: AmbiguitySet | None) -> tuple[Floats, Floats | None]:
         rows = upper[chosen]
-        now, later = ambiguity_set.values_at(rows, reference, [radius, radius + step]).T
+        now, later = ambiguity_set.solved_at(rows, reference, [radius, radius + step]).T
         value = alpha * now + beta * (later - below[chosen]) / step
         return value, worst_case(rows, reference, pooled).distribution if pooled else None
 

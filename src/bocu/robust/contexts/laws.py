@@ -11,15 +11,67 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pydantic
 from numpy.typing import ArrayLike
+from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.loading import from_registry
+from bocu.core.parameters import READING, NoParameters, Number, Parameters, Positive, Reading, validate
+from bocu.core.plain import Plain
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.checks import Floats
+
+
+class NamedParameters(Parameters):
+    """A name with parameters; a name alone is what is named with its defaults."""
+
+    #: What is named, a key of the registry.
+    kind: ClassVar[str]
+
+    name: str = Field(description="a registered name, an entry point, `module:Class` or `file.py:Class`")
+    parameters: Plain = Field(default_factory=dict, description="those that differ from the defaults")
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _of_what_is_named(cls, data: object, info: pydantic.ValidationInfo) -> object:
+        given: object = {"name": data} if isinstance(data, str) else data
+        if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+            return given
+        stated = given.get("parameters") or {}
+        if not isinstance(stated, Mapping):
+            return given
+        reading = (info.context or {}).get(READING)
+        try:
+            entry = from_registry("find")(cls.kind, given["name"], folder=reading.folder if reading else None)
+            parameters = validate(entry.load().Parameters, stated, "parameters.", reading or Reading())
+        except BocuError as error:
+            raise ValueError(str(error)) from None
+        return {**given, "name": entry.called, "parameters": parameters.model_dump(mode="json")}
+
+    def made(self) -> Any:
+        """Return what is named, with its parameters."""
+        family = from_registry("find")(self.kind, self.name).load()
+        return family(family.Parameters.model_validate(self.parameters))
+
+
+def named_in(data: object) -> Iterator[str]:
+    """Return every name that plain data state with parameters, however deep."""
+    if isinstance(data, Mapping):
+        if isinstance(data.get("name"), str) and isinstance(data.get("parameters"), Mapping):
+            yield data["name"]
+        for value in data.values():
+            yield from named_in(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from named_in(value)
+
 
 # Uniform numbers are kept this far from 0 and 1, where quantiles of unbounded distributions are infinite.
 _SMALLEST = 2.0**-53
@@ -388,3 +440,137 @@ def complicated() -> ContextLaw:
     normals = ((0.1, 0.02), (0.3, 0.075), (0.4, 0.1), (0.5, 0.1), (0.7, 0.075), (0.8, 0.03))
     parts = (*(Gaussian(mean, std) for mean, std in normals), Cauchy(0.2, 0.02), Cauchy(0.8, 0.02))
     return _independent(Mixture(parts), 1)
+
+
+class LawParameters(NamedParameters):
+    """A law of contexts; a name alone is the law with its defaults."""
+
+    kind: ClassVar[str] = "law"
+
+    name: str = Field(description="the law (see `bocu list laws`), an entry point, `module:Class` or `file.py:Class`")
+    parameters: Plain = Field(default_factory=dict, description="those that differ from the defaults")
+
+    def over(self, dimension: int) -> JointLaw:
+        """Return the law of contexts of so many coordinates.
+
+        Raises:
+            BocuError: it is defined for other numbers of coordinates.
+        """
+        law: JointLaw = self.made().over(dimension)
+        if law.dimension != dimension:
+            raise BocuError(f"law: '{self.name}' has {law.dimension} coordinates; contexts have {dimension}")
+        return law
+
+    def weights_on(self, points: np.ndarray) -> np.ndarray:
+        """Return its weights `(contexts,)` at context points `(contexts, dimension)`.
+
+        They are its density there, normalised; of a sample the shares of the contexts nearest to each.
+
+        Raises:
+            BocuError: it has no mass at any of them, or other numbers of coordinates.
+        """
+        try:
+            return self.over(points.shape[1]).weights_on(points)
+        except BocuError as error:
+            said = str(error)
+            raise BocuError(said if said.startswith("law: ") else f"law: '{self.name}': {said}") from None
+
+
+class Law(ABC):
+    """A family of context laws, one for each number of coordinates."""
+
+    about: ClassVar[About]
+    Parameters: ClassVar[type[Parameters]]
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+
+    @abstractmethod
+    def over(self, dimension: int) -> JointLaw:
+        """Return the law of contexts of so many coordinates.
+
+        Raises:
+            BocuError: it is defined for other numbers of coordinates.
+        """
+
+
+class IndependentLaw(Law):
+    """Coordinates are independent and alike, clipped to [0, 1]."""
+
+    @abstractmethod
+    def marginal(self) -> Marginal:
+        """Return the distribution of one coordinate."""
+
+    def over(self, dimension: int) -> ContextLaw:
+        return ContextLaw((self.marginal(),) * dimension)
+
+
+class NormalLawParameters(Parameters):
+    """Where it is, and how wide."""
+
+    mean: Number = Field(0.5, description="mean of a coordinate, before clipping")
+    std: Positive = Field(0.1, description="standard deviation of a coordinate, before clipping")
+
+
+class NormalLaw(IndependentLaw):
+    """Normal in every coordinate."""
+
+    about = About(title="normal", summary="normal in every coordinate, clipped to [0, 1]")
+    Parameters = NormalLawParameters
+
+    def marginal(self) -> Marginal:
+        return Gaussian(self.parameters.mean, self.parameters.std)
+
+
+class UniformLawParameters(Parameters):
+    """Its ends."""
+
+    low: Number = Field(0.0, description="lower end of a coordinate, before clipping")
+    high: Number = Field(1.0, description="upper end of a coordinate, before clipping")
+
+    @pydantic.model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"'low' is {self.low:g} and 'high' {self.high:g}: high is to be above low")
+        return self
+
+
+class UniformLaw(IndependentLaw):
+    """Uniform in every coordinate."""
+
+    about = About(title="uniform", summary="uniform in every coordinate, on the unit cube or a part of it")
+    Parameters = UniformLawParameters
+
+    def marginal(self) -> Marginal:
+        return Uniform(self.parameters.low, self.parameters.high)
+
+
+class BurrLawParameters(Parameters):
+    """Its two shapes."""
+
+    a: Positive = Field(2.0, description="first shape")
+    b: Positive = Field(20.0, description="second shape")
+
+
+class BurrLaw(IndependentLaw):
+    """Burr XII in every coordinate."""
+
+    about = About(
+        title="Burr XII", summary="Burr XII in every coordinate, clipped to [0, 1]", paper="Huang et al. 2024"
+    )
+    Parameters = BurrLawParameters
+
+    def marginal(self) -> Marginal:
+        return BurrXII(self.parameters.a, self.parameters.b)
+
+
+class ComplicatedLaw(IndependentLaw):
+    """The mixture of complicated Hartmann, in every coordinate."""
+
+    about = About(
+        title="complicated", summary="six normal and two Cauchy distributions, mixed", paper="Huang et al. 2024"
+    )
+    Parameters = NoParameters
+
+    def marginal(self) -> Marginal:
+        return complicated().marginals[0]

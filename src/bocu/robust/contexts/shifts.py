@@ -22,9 +22,7 @@ from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import canonical_json
 from bocu.core.parameters import Count, Number, Parameters, Positive
 from bocu.core.plain import Plain
-from bocu.robust.contexts.laws import JointLaw
-from bocu.robust.contexts.named import NamedParameters
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import JointLaw, LawParameters, NamedParameters
 
 
 class ShiftParameters(NamedParameters):

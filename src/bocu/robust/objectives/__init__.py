@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bocu.robust.objectives.functions import Best as Best
     from bocu.robust.objectives.functions import UncertaintyObjective as UncertaintyObjective
 
-_HOME = {"Best": "best", "UncertaintyObjective": "functions"}
+_HOME = {"Best": "functions", "UncertaintyObjective": "functions"}
 
 __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(__name__, _HOME)

@@ -10,18 +10,25 @@ construction. VaR (Nguyen et al. 2021) is the lowest payoff that is not among th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
+import pydantic
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
+from bocu.core.about import About
 from bocu.core.errors import BocuError
+from bocu.core.parameters import NoParameters, NotNegative, Number, Parameters, ParametersType, Positive
+from bocu.core.rounds import ANNOUNCED, CONTINUOUS, FINITE, SCALARISED
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity import checks, derivatives
 from bocu.robust.ambiguity.base import AmbiguitySet, is_tensor
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.derivatives import EVERYTHING, Differential, In
+from bocu.robust.ambiguity.parameters import SetParameters, StatedSet, by_default, sets_that
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -153,15 +160,29 @@ class UncertaintyObjective(ABC):
             tolerance: in units of the objective: accept a decision once no other can be better by more than this, ties
                 apart.
         """
-        payoff = checks.payoffs(payoffs)
+        payoff, p = self._checked(payoffs, reference)
         if payoff.ndim != 2:
             raise BocuError(f"payoffs has shape {payoff.shape}: argmax takes (decisions, contexts)")
         if checks.radius(tolerance, "tolerance") == np.inf:
             raise BocuError("tolerance is inf: it must be finite")
-        return self._argmax(payoff, checks.distribution(reference, payoff.shape[1]), tolerance)
+        found = self._searched(payoff, p, tolerance)
+        return best_of(self.values(payoff, p), self._size(payoff)) if found is None else found
 
-    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
-        return best_of(self(payoffs, reference))
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
+        """Values of decisions, as of a call, for arrays that have been checked."""
+        return np.asarray(self(payoffs, reference))
+
+    def _checked(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+        payoff = checks.payoffs(payoffs)
+        return payoff, checks.distribution(reference, payoff.shape[-1])
+
+    def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
+        """The best decision by another way than that of all values; None where there is none."""
+        return None
+
+    def _size(self, payoffs: Floats) -> float | None:
+        """Magnitude of what values are made of, of which their rounding is a share; None: that of the values."""
+        return None
 
     def best_and_taken(
         self, payoffs: Floats, reference: Floats, taken: int, available: NDArray[np.integer] | None = None
@@ -174,7 +195,7 @@ class UncertaintyObjective(ABC):
             taken: index of a decision.
             available: indices of decisions; None: all.
         """
-        values = self(payoffs, reference)
+        values = self.values(payoffs, reference)
         return float((values if available is None else values[available]).max()), float(values[taken])
 
     def with_epsilon(self, epsilon: float) -> Self:
@@ -194,15 +215,21 @@ class UncertaintyObjective(ABC):
 class SetObjective(UncertaintyObjective):
     """An objective over an ambiguity set, with derivatives in the payoffs, the reference and the radius."""
 
+    ambiguity_set: AmbiguitySet
+
     @abstractmethod
     def differential(self, payoffs: ArrayLike, reference: ArrayLike, wanted: In = EVERYTHING) -> Differential:
         """Values of decisions and their derivatives, see `ambiguity.derivatives`; of arrays, as `__call__`."""
+
+    @abstractmethod
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
+        """See `UncertaintyObjective.values`."""
 
     def __call__(self, payoffs: Any, reference: Any) -> Any:
         """See `UncertaintyObjective.__call__`; tensors carry gradients to the payoffs and the reference."""
         if is_tensor(payoffs):
             return self.of_tensors(payoffs, reference)
-        return self._of_arrays(payoffs, reference)
+        return self.values(*self._checked(payoffs, reference))
 
     def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
         """See `UncertaintyObjective.of_tensors`."""
@@ -210,8 +237,8 @@ class SetObjective(UncertaintyObjective):
 
         return solved(self, payoffs, reference, radius)
 
-    @abstractmethod
-    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats: ...
+    def _checked(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+        return self.ambiguity_set.checked(payoffs, reference)
 
 
 @dataclass(frozen=True)
@@ -231,11 +258,10 @@ class Slice(SetObjective):
         if self.difference is not None and not 0.0 < self.difference < np.inf:
             raise BocuError(f"difference is {self.difference}: it must be finite and more than 0")
 
-    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
         if self.difference is not None:
-            return self.from_bounds(payoffs, payoffs, reference)
-        value, slope = self.ambiguity_set.values(payoffs, reference)
-        return self._combine(value, slope)
+            return self._differences(payoffs, payoffs, reference)
+        return self._combine(*self.ambiguity_set.solved(payoffs, reference))
 
     def with_epsilon(self, epsilon: float) -> Self:
         """GEN at another radius."""
@@ -279,12 +305,18 @@ class Slice(SetObjective):
         Returns:
             (..., decisions). Needs an objective with a `difference` h.
         """
-        h = self.difference
+        return self._differences(*self._bounds(upper, lower, reference))
+
+    def _bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        above, p = self._checked(upper, reference)
+        return above, above if lower is upper else self._checked(lower, p)[0], p
+
+    def _differences(self, upper: Floats, lower: Floats, reference: Floats) -> Floats:
+        h, radius = self.difference, self.ambiguity_set.epsilon
         if h is None:
             raise BocuError("difference is None: bounds are combined by a finite difference, give it")
-        radius = self.ambiguity_set.epsilon
-        at = self.ambiguity_set.values_at(upper, reference, [radius, radius + h])
-        below = at[..., 0] if lower is upper else self.ambiguity_set.values_at(lower, reference, [radius])[..., 0]
+        at = self.ambiguity_set.solved_at(upper, reference, [radius, radius + h])
+        below = at[..., 0] if lower is upper else self.ambiguity_set.solved_at(lower, reference, [radius])[..., 0]
         return self._combine(at[..., 0], (at[..., 1] - below) / h)
 
     def argmax_from_bounds(self, upper: ArrayLike, lower: ArrayLike, reference: ArrayLike) -> Best:
@@ -295,13 +327,12 @@ class Slice(SetObjective):
             lower: likewise.
             reference: (contexts,).
         """
-        above, below = checks.payoffs(upper), checks.payoffs(lower)
+        above, below, p = self._bounds(upper, lower, reference)
         if above.ndim != 2 or above.shape != below.shape:
             raise BocuError(f"bounds have shapes {above.shape} and {below.shape}: both must be (decisions, contexts)")
-        p = checks.distribution(reference, above.shape[1])
         size = max(self._size(above), self._size(below))
         if self.difference is None or self.beta == 0.0 or not self.ambiguity_set.costly:
-            return best_of(self.from_bounds(above, below, p), size)
+            return best_of(self._differences(above, below, p), size)
         from bocu.robust.ambiguity.search import best_difference
 
         weights = self.alpha, self.beta, self.difference
@@ -334,10 +365,6 @@ class Slice(SetObjective):
             return self.alpha * value
         return self.beta * slope if self.alpha == 0.0 else self.alpha * value + self.beta * slope
 
-    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
-        found = self._searched(payoffs, reference, tolerance)
-        return best_of(self(payoffs, reference), self._size(payoffs)) if found is None else found
-
     def _size(self, payoffs: Floats) -> float:
         """Magnitude of what values are made of: their rounding is a share of it."""
         return (self.alpha + self.beta / (self.difference or 1.0)) * float(np.abs(payoffs).max())
@@ -353,7 +380,7 @@ class Slice(SetObjective):
             return super().best_and_taken(payoffs, reference, taken, available)
         index = found.highest if available is None else int(available[found.highest])
         # By four, as products of matrices take rows: a single one is summed up in another order than in a table.
-        best, value = self(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
+        best, value = self.values(payoffs[[index, taken, taken, taken]], reference)[:2].tolist()
         if value > best and (available is None or taken in available):
             best = value
         return best, value
@@ -361,19 +388,15 @@ class Slice(SetObjective):
     def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
         """The best decision by bounds; None where no search is made."""
         step = self.difference if self.beta > 0.0 else None
-        if self.ambiguity_set.costly:
-            from bocu.robust.ambiguity.search import best_difference, best_slice
+        if not self.ambiguity_set.costly:
+            return None
+        from bocu.robust.ambiguity.search import best_difference, best_slice
 
-            ambiguity_set, alpha, beta, within = (
-                self.ambiguity_set,
-                self.alpha,
-                self.beta,
-                (tolerance, self._size(payoffs)),
-            )
-            if step is not None and ambiguity_set.epsilon == 0.0:
-                return Best(*best_difference(payoffs, payoffs, reference, ambiguity_set, alpha, beta, step, *within))
-            if alpha > 0.0 and (step is None or step <= beta / alpha):
-                return Best(*best_slice(payoffs, reference, ambiguity_set, alpha, beta, step, *within))
+        over, within = (self.ambiguity_set, self.alpha, self.beta), (tolerance, self._size(payoffs))
+        if step is not None and self.ambiguity_set.epsilon == 0.0:
+            return Best(*best_difference(payoffs, payoffs, reference, *over, step, *within))
+        if self.alpha > 0.0 and (step is None or step <= self.beta / self.alpha):
+            return Best(*best_slice(payoffs, reference, *over, step, *within))
         return None
 
 
@@ -410,11 +433,12 @@ class LeastSteepLine(SetObjective):
         """`k(tau)` and its derivatives."""
         return derivatives.satisficing(self.ambiguity_set, payoffs, reference, self.tau, wanted)
 
-    def _of_arrays(self, payoffs: ArrayLike, reference: ArrayLike) -> Floats:
-        return self.ambiguity_set.satisficing(payoffs, reference, self.tau)
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
+        asked = self.ambiguity_set.spanning(*checks.rows(payoffs, reference))
+        return asked.slopes(self.ambiguity_set.tangents(asked, self.tau).slope)
 
-    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
-        values = self._of_arrays(payoffs, reference)
+    def _searched(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best | None:
+        values = self.values(payoffs, reference)
         if not np.isneginf(values).all():
             return best_of(values)
         # No decision meets the aspiration: the one that comes nearest to it.
@@ -428,18 +452,15 @@ class WithoutSet(UncertaintyObjective):
         """See `UncertaintyObjective.__call__`."""
         plain = reference.detach().cpu().double().numpy() if is_tensor(reference) else reference
         if not is_tensor(payoffs):
-            payoff = checks.payoffs(payoffs)
-            return self._of_arrays(payoff, checks.distribution(plain, payoff.shape[-1]))
+            return self.values(*self._checked(payoffs, plain))
         from bocu.robust.ambiguity.tensors import like
 
         p = checks.distribution(plain, payoffs.shape[-1])
         return self.of_tensors(payoffs, reference if is_tensor(reference) else like(p, payoffs))
 
-    def _argmax(self, payoffs: Floats, reference: Floats, tolerance: float) -> Best:
-        return best_of(self._of_arrays(payoffs, reference))  # both have been checked
-
     @abstractmethod
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats: ...
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
+        """See `UncertaintyObjective.values`."""
 
     @abstractmethod
     def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
@@ -450,7 +471,7 @@ class WithoutSet(UncertaintyObjective):
 class Expectation(WithoutSet):
     """SO: `p.f`."""
 
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
         return payoffs @ reference if reference.ndim == 1 else np.einsum("...n,...n->...", payoffs, reference)
 
     def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
@@ -461,7 +482,7 @@ class Expectation(WithoutSet):
 class Minimum(WithoutSet):
     """RO: `min f`; the reference is only checked."""
 
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
         return payoffs.min(axis=-1)
 
     def of_tensors(self, payoffs: Tensor, reference: Tensor, radius: Tensor | None = None) -> Tensor:
@@ -484,7 +505,7 @@ class Quantile(WithoutSet):
         if not 0.0 <= checks.real("alpha", self.alpha) < 1.0:
             raise BocuError(f"alpha is {self.alpha}: it must lie in [0, 1)")
 
-    def _of_arrays(self, payoffs: Floats, reference: Floats) -> Floats:
+    def values(self, payoffs: Floats, reference: Floats) -> Floats:
         order = payoffs.argsort(axis=-1, kind="stable")
         mass = np.take_along_axis(np.broadcast_to(reference, payoffs.shape), order, axis=-1)
         beyond = mass.cumsum(axis=-1) > self.alpha + _ROUNDING
@@ -497,3 +518,246 @@ class Quantile(WithoutSet):
         mass = reference.to(payoff.device).double().expand_as(payoff).gather(-1, ascending.indices)
         beyond = (mass.cumsum(dim=-1) > self.alpha + _ROUNDING).double()
         return ascending.values.gather(-1, beyond.argmax(dim=-1, keepdim=True))[..., 0]
+
+
+class Difference(Parameters):
+    """The slope by a forward difference, as the published code of Tay et al. (2024) has it."""
+
+    difference: Positive = Field(description="step h of (v(epsilon + h) - v(epsilon)) / h, in units of the radius")
+
+
+Slope = Literal["exact"] | Difference
+
+
+class Objective(ABC, Generic[ParametersType]):
+    """An uncertainty objective of an experiment.
+
+    Attributes:
+        ambiguity: its set and radius rule; None where it has no set.
+    """
+
+    about: ClassVar[About]
+    Parameters: ClassVar[type[Parameters]]
+
+    #: Protocols whose runs it can score.
+    protocols: ClassVar[tuple[str, ...]] = ANNOUNCED + CONTINUOUS
+
+    #: Whether values depend on the reference.
+    reference_matters: ClassVar[bool] = True
+
+    #: Whether values depend on the radius of its set, where it has one.
+    radius_matters: ClassVar[bool] = True
+
+    def __init__(self, parameters: ParametersType) -> None:
+        self.parameters = parameters
+
+    @classmethod
+    def from_specification(cls, parameters: Mapping[str, object]) -> Self:
+        """Build the objective of a run specification."""
+        return cls(cast("ParametersType", cls.Parameters.model_validate(parameters)))
+
+    @property
+    def ambiguity(self) -> SetParameters | None:
+        """Its set and radius rule; None where it has no set."""
+        return getattr(self.parameters, "set", None)
+
+    @abstractmethod
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        """Return the objective over context points of shape (contexts, dimension), at radius 0.
+
+        Args:
+            contexts: None where they are no finite set, which objectives without a set do not mind.
+        """
+
+
+class Stochastic(Objective[NoParameters]):
+    """SO: the expectation under the reference."""
+
+    about = About(title="SO", summary="stochastic: the expectation under the reference")
+
+    Parameters = NoParameters
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return UncertaintyObjective.so()
+
+
+class Robust(Objective[NoParameters]):
+    """RO: the minimum over all contexts."""
+
+    about = About(title="RO", summary="robust: the minimum over all contexts")
+    protocols = FINITE + CONTINUOUS + SCALARISED
+    reference_matters = False
+
+    Parameters = NoParameters
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return UncertaintyObjective.ro()
+
+
+class ValueAtRiskParameters(Parameters):
+    """VaR: its level."""
+
+    alpha: Annotated[Number, Field(ge=0.0, lt=1.0)] = Field(
+        0.1, description="fraction of the worst outcomes that is left out of account; 0: the minimum over the support"
+    )
+
+
+class ValueAtRisk(Objective[ValueAtRiskParameters]):
+    """VaR: the lowest payoff but for a fraction of the worst outcomes."""
+
+    about = About(
+        title="VaR",
+        summary="value at risk: the lowest payoff but for the worst fraction alpha of outcomes",
+        paper="Nguyen et al. 2021",
+    )
+    Parameters = ValueAtRiskParameters
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return UncertaintyObjective.var(self.parameters.alpha)
+
+
+class WithSet(Parameters):
+    """An objective over an ambiguity set."""
+
+    set: StatedSet = Field(by_default("tv"), description="the ambiguity set; a name alone has its defaults")
+
+
+class WithSlope(WithSet):
+    """An objective that takes the slope of the worst-case expectation in the radius."""
+
+    slope: Slope = Field(
+        "exact", description="`exact`, or `{difference: h}`: the forward difference that the published code takes"
+    )
+
+    @property
+    def difference(self) -> float | None:
+        """Step of the difference that stands for the slope; None: the slope is exact."""
+        return self.slope.difference if isinstance(self.slope, Difference) else None
+
+    def at_zero(self) -> bool:
+        """Whether the slope is taken at radius 0, where it must be finite."""
+        return True
+
+    @pydantic.model_validator(mode="after")
+    def _finite_slope(self) -> Self:
+        if self.at_zero() and not self.set.family.finite_slope_at_zero:
+            others = sets_that(lambda family: family.finite_slope_at_zero)
+            raise ValueError(
+                f"the slope of '{self.set.name}' at radius 0 is -inf, so that the objective is; take {others}"
+            )
+        return self
+
+
+WithSetType = TypeVar("WithSetType", bound=WithSet)
+
+
+class OverASet(Objective[WithSetType]):
+    """An objective over an ambiguity set, which its parameters have."""
+
+    @abstractmethod
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        """Return the objective over a set."""
+
+    def over(self, contexts: np.ndarray | None) -> UncertaintyObjective:
+        return self.around(self.parameters.set.over(contexts))
+
+
+class DistributionallyRobustParameters(WithSet):
+    """DRO: its ambiguity set."""
+
+
+class DistributionallyRobust(OverASet[DistributionallyRobustParameters]):
+    """DRO: the worst expectation over the set."""
+
+    about = About(
+        title="DRO",
+        summary="distributionally robust: the worst expectation over an ambiguity set",
+        paper="Kirschner et al. 2020",
+    )
+    Parameters = DistributionallyRobustParameters
+
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.dro(ambiguity_set)
+
+
+class WorstCaseSensitivityParameters(WithSlope):
+    """WCS: its distance and how the slope is taken; the radius does not matter."""
+
+
+class WorstCaseSensitivity(OverASet[WorstCaseSensitivityParameters]):
+    """WCS: the slope of the worst-case expectation at radius 0."""
+
+    about = About(
+        title="WCS",
+        summary="worst-case sensitivity: how fast that expectation falls with the radius at 0",
+        paper="Tay et al. 2024",
+    )
+    radius_matters = False
+    Parameters = WorstCaseSensitivityParameters
+
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.wcs(ambiguity_set, difference=self.parameters.difference)
+
+
+class MeanRiskParameters(WithSlope):
+    """MR: its distance, how the slope is taken, and the weight of risk."""
+
+    beta: NotNegative = Field(1.0, description="weight of the slope")
+
+
+class MeanRisk(OverASet[MeanRiskParameters]):
+    """MR: the expectation plus beta times the slope at radius 0."""
+
+    about = About(
+        title="MR",
+        summary="mean and risk: expectation plus beta times the sensitivity",
+        paper="Tay et al. 2024",
+    )
+    radius_matters = False
+    Parameters = MeanRiskParameters
+
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        settings = self.parameters
+        return UncertaintyObjective.mr(ambiguity_set, settings.beta, difference=settings.difference)
+
+
+class GeneralParameters(WithSlope):
+    """GEN: its ambiguity set, how the slope is taken, and both weights."""
+
+    alpha: NotNegative = Field(1.0, description="weight of the worst-case expectation")
+    beta: NotNegative = Field(1.0, description="weight of its slope at the radius")
+
+    def at_zero(self) -> bool:
+        return self.beta > 0.0 and self.set.radius == 0.0
+
+
+class General(OverASet[GeneralParameters]):
+    """GEN: alpha times the worst-case expectation plus beta times its slope (Tay et al. 2024)."""
+
+    about = About(
+        title="GEN",
+        summary="general: alpha times the worst expectation plus beta times its slope",
+        paper="Tay et al. 2024",
+    )
+    Parameters = GeneralParameters
+
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        settings = self.parameters
+        return UncertaintyObjective.gen(ambiguity_set, settings.alpha, settings.beta, difference=settings.difference)
+
+
+class SatisficingParameters(WithSet):
+    """RS: its distance and the aspiration; the radius does not matter."""
+
+    tau: Number = Field(description="aspiration, in units of the payoff")
+
+
+class Satisficing(OverASet[SatisficingParameters]):
+    """RS: the slope of the least steep line from (0, tau) below the worst-case expectation."""
+
+    about = About(title="RS", summary="robust satisficing at an aspiration tau", paper="Tay et al. 2024")
+    radius_matters = False
+    Parameters = SatisficingParameters
+
+    def around(self, ambiguity_set: AmbiguitySet) -> UncertaintyObjective:
+        return UncertaintyObjective.rs(ambiguity_set, self.parameters.tau)

@@ -11,8 +11,7 @@ import numpy as np
 from bocu.core.rounds import BoxDomain, Context, Decision, FiniteDomain, Situation
 from bocu.problems.base import Realisation
 from bocu.robust.contexts.cells import Cells, cells
-from bocu.robust.contexts.laws import JointLaw
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import JointLaw, LawParameters
 
 _PAIRS_AT_A_TIME = 2**19
 """Decisions times contexts whose payoffs are computed at once: a few arrays of 4 MB a coordinate."""

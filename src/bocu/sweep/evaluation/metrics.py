@@ -18,8 +18,7 @@ from bocu.core.plain import Plain
 from bocu.core.rounds import EVERY, SCALARISED, TIME_VARYING, BoxDomain, Domain, FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.problems.base import Realisation
-from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
 from bocu.sweep.evaluation.robust_front import RunFront
 from bocu.sweep.evaluation.scalarised_metrics import ScalarisedScores

@@ -74,7 +74,7 @@ def prices(realisation: "Realisation", stated: SetParameters, radii: Sequence[fl
     for radius in radii:
         robust = ObjectiveMetricParameters(
             objective={
-                "class": "bocu.robust.objectives.stated:DistributionallyRobust",
+                "class": "bocu.robust.objectives.functions:DistributionallyRobust",
                 "parameters": {"set": {**stated.model_dump(mode="json"), "radius": radius}},
             }
         )

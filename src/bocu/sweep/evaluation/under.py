@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import Integer, NotNegative, Parameters, Positive, Reading, validate
 from bocu.core.rounds import Situation
 from bocu.problems.base import Realisation
-from bocu.robust.contexts.stated_laws import LawParameters
+from bocu.robust.contexts.laws import LawParameters
 from bocu.sweep.evaluation.discretised import weights_of
 
 Met = Literal["reference", "truth"]

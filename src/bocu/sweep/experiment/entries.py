@@ -19,7 +19,7 @@ from bocu.problems.base import ProblemParameters
 from bocu.problems.data.catalogue import Catalogue
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.cells import points_of
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective
 from bocu.sweep.experiment.branches import Branch, Component, ScoringObjective
 from bocu.sweep.experiment.configuration import LONGEST_LABEL, Entry, Experiment, FigureEntry, MetricEntry, Seeds
 from bocu.sweep.experiment.papers import known_papers

@@ -23,7 +23,7 @@ from bocu.problems.base import ProblemParameters
 from bocu.problems.candidates import kernel_source
 from bocu.problems.data.catalogue import Catalogue, Source
 from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.contexts.named import NamedParameters, named_in
+from bocu.robust.contexts.laws import NamedParameters, named_in
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import Experiment
 from bocu.sweep.experiment.entries import parameters_of, protocol_of

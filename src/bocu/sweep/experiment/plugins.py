@@ -303,14 +303,14 @@ class _Wanted(NamedTuple):
     protocols: bool = True
 
 
-_OBJECTIVE = "bocu.robust.objectives.stated:Objective"
+_OBJECTIVE = "bocu.robust.objectives.functions:Objective"
 _WANTED = {
     "prior": _Wanted(("builtins:object",), "bocu.problems.priors.statements:PriorParameters", protocols=False),
     "problem": _Wanted(("bocu.problems.base:Problem",), "bocu.problems.base:ProblemParameters"),
     "set": _Wanted(
         ("bocu.robust.ambiguity.base:AmbiguitySet",), "bocu.robust.ambiguity.parameters:SetParameters", protocols=False
     ),
-    "law": _Wanted(("bocu.robust.contexts.stated_laws:Law",), protocols=False),
+    "law": _Wanted(("bocu.robust.contexts.laws:Law",), protocols=False),
     "shift": _Wanted(("bocu.robust.contexts.shifts:Shift",), protocols=False),
     "objective": _Wanted((_OBJECTIVE,)),
     "algorithm": _Wanted(("bocu.learners.algorithms.base:Algorithm",)),

@@ -14,14 +14,14 @@ from bocu.core.loading import load
 from bocu.core.parameters import nearest
 
 _OBJECTIVES = {
-    "so": "bocu.robust.objectives.stated:Stochastic",
-    "ro": "bocu.robust.objectives.stated:Robust",
-    "dro": "bocu.robust.objectives.stated:DistributionallyRobust",
-    "wcs": "bocu.robust.objectives.stated:WorstCaseSensitivity",
-    "mr": "bocu.robust.objectives.stated:MeanRisk",
-    "gen": "bocu.robust.objectives.stated:General",
-    "rs": "bocu.robust.objectives.stated:Satisficing",
-    "var": "bocu.robust.objectives.stated:ValueAtRisk",
+    "so": "bocu.robust.objectives.functions:Stochastic",
+    "ro": "bocu.robust.objectives.functions:Robust",
+    "dro": "bocu.robust.objectives.functions:DistributionallyRobust",
+    "wcs": "bocu.robust.objectives.functions:WorstCaseSensitivity",
+    "mr": "bocu.robust.objectives.functions:MeanRisk",
+    "gen": "bocu.robust.objectives.functions:General",
+    "rs": "bocu.robust.objectives.functions:Satisficing",
+    "var": "bocu.robust.objectives.functions:ValueAtRisk",
 }
 
 REGISTRY: Mapping[str, Mapping[str, str]] = {
@@ -79,15 +79,15 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
     "law": {
-        "normal": "bocu.robust.contexts.stated_laws:NormalLaw",
-        "uniform": "bocu.robust.contexts.stated_laws:UniformLaw",
-        "burr-xii": "bocu.robust.contexts.stated_laws:BurrLaw",
-        "complicated": "bocu.robust.contexts.stated_laws:ComplicatedLaw",
-        "mixture": "bocu.robust.contexts.stated_joint_laws:MixtureLaw",
-        "coordinates": "bocu.robust.contexts.stated_joint_laws:CoordinatesLaw",
-        "empirical": "bocu.robust.contexts.stated_joint_laws:EmpiricalLaw",
-        "kde": "bocu.robust.contexts.stated_joint_laws:KernelDensityLaw",
-        "histogram": "bocu.robust.contexts.stated_joint_laws:HistogramStatedLaw",
+        "normal": "bocu.robust.contexts.laws:NormalLaw",
+        "uniform": "bocu.robust.contexts.laws:UniformLaw",
+        "burr-xii": "bocu.robust.contexts.laws:BurrLaw",
+        "complicated": "bocu.robust.contexts.laws:ComplicatedLaw",
+        "mixture": "bocu.robust.contexts.joint_laws:MixtureLaw",
+        "coordinates": "bocu.robust.contexts.joint_laws:CoordinatesLaw",
+        "empirical": "bocu.robust.contexts.joint_laws:EmpiricalLaw",
+        "kde": "bocu.robust.contexts.joint_laws:KernelDensityLaw",
+        "histogram": "bocu.robust.contexts.joint_laws:HistogramStatedLaw",
     },
     "shift": {
         "jump": "bocu.robust.contexts.shifts:Jump",

@@ -18,7 +18,7 @@ from bocu.core.rounds import FiniteDomain, Round, Situation
 from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.plain_state import needs_telling, when_told
 from bocu.problems.base import Problem, Realisation
-from bocu.robust.objectives.stated import Objective
+from bocu.robust.objectives.functions import Objective
 from bocu.sweep.runs.protocol import PROTOCOLS, Announcer
 from bocu.sweep.runs.records import Record
 
