@@ -172,13 +172,12 @@ functions = [
     for name, module in sys.modules.items() if name.startswith("bocu.")
     for function in vars(module).values() if isinstance(function, Dispatcher)
 ]
-entries = [f for f in functions if f.__name__ in ("follow", "follow_from_reference", "maximise_nonnegative", "pivot")]
-assert len(entries) == 4
-print([len(f.signatures) for f in entries], sum(sum(f.stats.cache_misses.values()) for f in functions))
+assert {"follow", "maximise_nonnegative"} <= {function.__name__ for function in functions}
+print(sum(sum(function.stats.cache_misses.values()) for function in functions))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "[1, 1, 1, 1] 0\n"
+    assert done.stdout == "0\n"
 
 
 WHICH_IMPORT_NUMBA = """

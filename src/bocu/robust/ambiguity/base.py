@@ -98,6 +98,12 @@ class AmbiguitySet(ABC):
     A set says what it is: its `distance`, and, for payoffs that span [0, 1] over the contexts that it can reach, its
     worst cases (`solve`) and, for robust satisficing, their `tangent` through an aspiration. All else follows here.
 
+    What it may define besides, each with a default that says what is missing or takes longer: `stated`, `Parameters`,
+    for experiment files; `contexts`, where it is made for so many; `prepare`, `spanning`, `_values_at`, `lines_below`,
+    for speed; `_value_at_zero`, where other distributions are at distance 0; `_lower_bound`, for gaps;
+    `concentration_radius`; `flattest`, for upper bounds of slopes; `_polytope`; `_in_reference` and
+    `_slope_in_reference`, for gradients; `_sensitivity` and `_floor_distance`, for approximations.
+
     Objects are cheap to re-radius (`with_epsilon` shares every factorisation) and hold no state that answers depend on.
     """
 
@@ -152,6 +158,8 @@ class AmbiguitySet(ABC):
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         """Return the tangents of v through `(0, tau)`, tau `(B,)` strictly between the floor 0 and v(0)."""
 
+    # What a set may define besides.
+
     @classmethod
     def stated(cls, parameters: Any, contexts: Floats | None) -> AmbiguitySet:
         """Build the set that parameters state, at radius 0.
@@ -171,21 +179,124 @@ class AmbiguitySet(ABC):
         """What a round takes to solve, for estimates."""
         return SolveCost(5.5e-8, 0.2)
 
-    def with_epsilon(self, epsilon: float) -> Self:
-        """The same set at another radius, sharing whatever was factorised."""
-        other = copy.copy(self)
-        other.epsilon = checks.radius(epsilon)
-        return other
+    @property
+    def contexts(self) -> int | None:
+        """Number of contexts that the set is made for; `None` when any number will do."""
+        return None
 
     def prepare(self, reference: ArrayLike) -> Self:
         """Do now the work that depends on the reference `(n,)` alone, for the calls that follow; returns the set."""
         checks.distribution(reference, self.contexts)
         return self
 
-    @property
-    def contexts(self) -> int | None:
-        """Number of contexts that the set is made for; `None` when any number will do."""
+    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
+        """Rows that span [0, 1], of what has been checked: payoffs `(B, n)`, references `(1, n)` or `(B, n)`."""
+        if not self.leaves_support and p.min() == 0.0:
+            # Contexts without mass stay without: they must neither set the floor nor the scale.
+            inside = p > 0.0
+            f = np.where(inside, f, np.where(inside, f, np.inf).min(axis=1, keepdims=True))
+        low = f.min(axis=1)
+        f, scale = f - low[:, None], f.max(axis=1) - low
+        scale[scale == 0.0] = 1.0
+        return Normalised(np.divide(f, scale[:, None], out=f), p, low, scale, leading)
+
+    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
+        only_values = Wanted(distribution=False)
+        return np.stack([self.with_epsilon(r).solve(f, p, only_values).value for r in radii], axis=1)
+
+    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
+        """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
+        return expectation(f, p)
+
+    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
+        """Lower bounds `(B,)` of the values of normalised rows, by duality, whatever was found; 0 where none is known.
+
+        A bound that `solve` proves itself is told by `Rows.gap`.
+        """
+        return np.zeros(len(f)) if found.gap is None else found.value - found.gap
+
+    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
+        """Lines below v as a function of epsilon, near to it at the set's own: what a search excludes decisions by.
+
+        Args:
+            payoffs: (B, n) checked payoffs.
+            reference: (n,) checked reference.
+            careful: take longer, to come nearer.
+
+        Returns:
+            Levels `(B,)` and steepness `(B,)` with `v(e) >= level - steepness e` at every e; None where solving costs
+            less than they do, or they are not known.
+        """
         return None
+
+    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
+        """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
+
+        A set that keeps to the support of its reference has none: it leaves out truths with contexts not seen yet.
+
+        Args:
+            observations: number N of contexts seen, independent draws from the truth; 0 gives infinity.
+            contexts: number n of contexts that there are.
+            delta: probability of failure, in (0, 1).
+
+        Raises:
+            BocuError: no such radius is known for this set, or an argument is out of range.
+        """
+        raise BocuError(f"{type(self).__name__} {self.no_concentration()}")
+
+    def flattest(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Payoffs `(..., n)` between bounds of that shape whose slope is the largest, at every reference and radius.
+
+        Raises:
+            BocuError: none such are known for this set.
+        """
+        others = sets_that(lambda family: family.bounds_slopes())
+        raise BocuError(f"{type(self).__name__} has no largest slope between bounds in closed form; take {others}")
+
+    def _polytope(self, p: Floats) -> Polytope:
+        others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
+        raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
+
+    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
+        """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
+
+        It is `-slope dd(q, p)/dp`, minus the slope being the multiplier of `d <= epsilon`.
+        """
+        raise BocuError(
+            f"{type(self).__name__} has no gradient in the reference: take a reference that requires none, or a set "
+            "that defines _in_reference"
+        )
+
+    def _slope_in_reference(
+        self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
+    ) -> tuple[Floats, Floats]:
+        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`."""
+        if self.linear_in_pieces:
+            return np.zeros_like(f), np.zeros_like(slope)
+        raise BocuError(
+            f"the slope of {type(self).__name__} has no gradient in the reference and the radius: take ones that "
+            "require none, or a set that defines _slope_in_reference"
+        )
+
+    def _sensitivity(self, f: Floats, p: Floats) -> Floats:
+        """Sensitivity S of the linearisation `E - S s(epsilon)` for normalised rows (Tay et al., 2022)."""
+        raise BocuError(self._no_approximation())
+
+    def _floor_distance(self, f: Floats, p: Floats) -> Floats:
+        """Distance `s_max` to a distribution on one minimiser, a power of epsilon: `sensitivity_power`."""
+        raise BocuError(self._no_approximation())
+
+    def _vertex_distances(self, p: Floats) -> Floats:
+        """Distance `(n,)` from each single context to one reference `(n,)`, or a little more."""
+        return np.asarray(self.distance(np.eye(len(p)), p))
+
+    # What follows from these.
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """The same set at another radius, sharing whatever was factorised."""
+        other = copy.copy(self)
+        other.epsilon = checks.radius(epsilon)
+        return other
 
     def values(self, payoffs: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
         """Value and slope, both `(...)`, without the distribution: arguments and errors as in `worst_case`."""
@@ -247,34 +358,10 @@ class AmbiguitySet(ABC):
             f"radius; take {sets_that(lambda family: family.concentrates())}, or give the radius itself"
         )
 
-    def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
-        """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.
-
-        A set that keeps to the support of its reference has none: it leaves out truths with contexts not seen yet.
-
-        Args:
-            observations: number N of contexts seen, independent draws from the truth; 0 gives infinity.
-            contexts: number n of contexts that there are.
-            delta: probability of failure, in (0, 1).
-
-        Raises:
-            BocuError: no such radius is known for this set, or an argument is out of range.
-        """
-        raise BocuError(f"{type(self).__name__} {self.no_concentration()}")
-
     @classmethod
     def bounds_slopes(cls) -> bool:
         """Whether `flattest` is known for sets of this class."""
         return cls.flattest is not AmbiguitySet.flattest
-
-    def flattest(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Payoffs `(..., n)` between bounds of that shape whose slope is the largest, at every reference and radius.
-
-        Raises:
-            BocuError: none such are known for this set.
-        """
-        others = sets_that(lambda family: family.bounds_slopes())
-        raise BocuError(f"{type(self).__name__} has no largest slope between bounds in closed form; take {others}")
 
     def polytope(self, reference: ArrayLike) -> Polytope:
         """The set around a reference `(n,)` as linear constraints.
@@ -283,10 +370,6 @@ class AmbiguitySet(ABC):
             BocuError: it is no polytope.
         """
         return self._polytope(checks.distribution(reference, self.contexts))
-
-    def _polytope(self, p: Floats) -> Polytope:
-        others = sets_that(lambda family: family._polytope is not AmbiguitySet._polytope)
-        raise BocuError(f"{type(self).__name__} is no polytope; take {others}")
 
     def _gap(self, f: Floats, p: Floats, found: Rows) -> Floats:
         """Bound `(B,)` on the error of the values found for normalised rows with their distributions."""
@@ -308,88 +391,15 @@ class AmbiguitySet(ABC):
         least = np.maximum(self._lower_bound(f, p, found), 0.0)
         return np.maximum(np.maximum(reached - found.value, found.value - least), 0.0)
 
-    def _lower_bound(self, f: Floats, p: Floats, found: Rows) -> Floats:
-        """Lower bounds `(B,)` of the values of normalised rows, by duality, whatever was found; 0 where none is known.
-
-        A bound that `solve` proves itself is told by `Rows.gap`.
-        """
-        return np.zeros(len(f)) if found.gap is None else found.value - found.gap
-
-    def _in_reference(self, f: Floats, p: Floats, q: Floats, slope: Floats) -> Floats:
-        """Gradient of v in the reference `(B, n)`, up to a constant a row, from worst case and slope.
-
-        It is `-slope dd(q, p)/dp`, minus the slope being the multiplier of `d <= epsilon`.
-        """
-        raise BocuError(
-            f"{type(self).__name__} has no gradient in the reference: take a reference that requires none, or a set "
-            "that defines _in_reference"
-        )
-
-    def _slope_in_reference(
-        self, f: Floats, p: Floats, q: Floats, slope: Floats, rate: Floats
-    ) -> tuple[Floats, Floats]:
-        """Derivatives in epsilon of `_in_reference` `(B, n)` and of the slope `(B,)`."""
-        if self.linear_in_pieces:
-            return np.zeros_like(f), np.zeros_like(slope)
-        raise BocuError(
-            f"the slope of {type(self).__name__} has no gradient in the reference and the radius: take ones that "
-            "require none, or a set that defines _slope_in_reference"
-        )
-
-    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
-        only_values = Wanted(distribution=False)
-        return np.stack([self.with_epsilon(r).solve(f, p, only_values).value for r in radii], axis=1)
-
-    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
-        """Lines below v as a function of epsilon, near to it at the set's own: what a search excludes decisions by.
-
-        Args:
-            payoffs: (B, n) checked payoffs.
-            reference: (n,) checked reference.
-            careful: take longer, to come nearer.
-
-        Returns:
-            Levels `(B,)` and steepness `(B,)` with `v(e) >= level - steepness e` at every e; None where solving costs
-            less than they do, or they are not known.
-        """
-        return None
-
-    def _value_at_zero(self, f: Floats, p: Floats) -> Floats:
-        """The value at radius 0 for normalised rows: the expectation, unless other distributions are at distance 0."""
-        return expectation(f, p)
-
-    def _sensitivity(self, f: Floats, p: Floats) -> Floats:
-        """Sensitivity S of the linearisation `E - S s(epsilon)` for normalised rows (Tay et al., 2022)."""
-        raise BocuError(self._no_approximation())
-
-    def _floor_distance(self, f: Floats, p: Floats) -> Floats:
-        """Distance `s_max` to a distribution on one minimiser, a power of epsilon: `sensitivity_power`."""
-        raise BocuError(self._no_approximation())
-
     def _no_approximation(self) -> str:
         return (
             f"{type(self).__name__} has no minimax approximation (its value need not lie between the two lines): "
             f"take {sets_that(lambda family: family.sensitivity_power is not None)}"
         )
 
-    def _vertex_distances(self, p: Floats) -> Floats:
-        """Distance `(n,)` from each single context to one reference `(n,)`, or a little more."""
-        return np.asarray(self.distance(np.eye(len(p)), p))
-
     def normalise(self, payoffs: ArrayLike, reference: ArrayLike) -> Normalised:
         """Checked arguments as rows that span [0, 1]; errors as in `worst_case`."""
         return self.spanning(*checks.rows(*self.checked(payoffs, reference)))
-
-    def spanning(self, f: Floats, p: Floats, leading: tuple[int, ...]) -> Normalised:
-        """Rows that span [0, 1], of what has been checked: payoffs `(B, n)`, references `(1, n)` or `(B, n)`."""
-        if not self.leaves_support and p.min() == 0.0:
-            # Contexts without mass stay without: they must neither set the floor nor the scale.
-            inside = p > 0.0
-            f = np.where(inside, f, np.where(inside, f, np.inf).min(axis=1, keepdims=True))
-        low = f.min(axis=1)
-        f, scale = f - low[:, None], f.max(axis=1) - low
-        scale[scale == 0.0] = 1.0
-        return Normalised(np.divide(f, scale[:, None], out=f), p, low, scale, leading)
 
     def solve_rows(self, f: Floats, p: Floats, leading: tuple[int, ...], wanted: Wanted) -> tuple[Normalised, Rows]:
         """Solve payoffs `(B, n)` under references `(1, n)` or `(B, n)` that have been checked, or are our own."""

@@ -162,6 +162,8 @@ def state() -> str:
 
     parts = [sys.implementation.cache_tag or "", *(f"{name}={version(name)}" for name in _COMPILERS)]
     parts += [binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    # What it is made for, where that is not this processor: jobs of a sweep have it set.
+    parts += [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
     digest = hashlib.sha256(" ".join(parts).encode())
     for name, source in _sources():
         digest.update(f"{name}\0{len(source)}\0".encode())
