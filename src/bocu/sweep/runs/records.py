@@ -118,7 +118,7 @@ class Record:
             self.arrays[name][: len(values)] = values
         # The last round of a shorter run is any other of a longer one.
         others = [row for row in range(len(self.arrays["payoff"])) if not self.recommends(row + 1 - self.initial)]
-        self.arrays["recommended"][others] = np.nan
+        self.arrays["recommended"][others], self.arrays["recommended_index"][others] = np.nan, -1
 
 
 def context_variable(contexts: Domain) -> str:
