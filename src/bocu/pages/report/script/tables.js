@@ -43,7 +43,7 @@ function makeSavable(table) {
   button.addEventListener("click", () => {
     const rows = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
     // What rests on data that nobody measured says so in every row.
-    const simulated = table.closest("[data-problem]")?.querySelector("h2 .badge");
+    const simulated = table.closest("section[data-problem]")?.querySelector("h2 .badge");
     if (simulated) rows.forEach((row, place) => row.push(place ? "simulated" : "data"));
     save(`${table.id}.csv`, csv(rows), "text/csv");
   });
