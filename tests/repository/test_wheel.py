@@ -137,7 +137,7 @@ def test_the_quick_start_runs_from_it(swept):
 def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
     pytest.importorskip("repo2rocrate")
     done = bare("bocu", "crate", "quickstart", "--output", "crate", "--license", "CC-BY-4.0", folder=swept)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, said(done)) == (0, "")
     graph = json.loads((swept / "crate/ro-crate-metadata.json").read_text())["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
     root = entities["./"]
@@ -157,7 +157,7 @@ def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
         assert (swept / "crate" / path.relative_to(swept)).read_bytes() == path.read_bytes()
     again = bare("bocu", "crate", "quickstart", "--output", "crate", folder=swept)
     assert again.returncode == 1
-    assert "error: --output: found crate, which stands already" in again.stderr
+    assert said(again).startswith("error: --output: found crate, which stands already")
 
 
 @pytest.mark.ci
@@ -195,6 +195,11 @@ def light(root, wheel, tmp_path_factory):
     return run
 
 
+def said(done):
+    """What a command told on standard error, but that it is at work, as it says on a busy machine."""
+    return "".join(line for line in done.stderr.splitlines(keepends=True) if ": at work for " not in line)
+
+
 @pytest.mark.ci
 def test_bare_it_is_light_and_does_what_the_first_page_says(light, root, tmp_path):
     size = sum(path.lstat().st_size for path in light.environment.rglob("*") if not path.is_symlink())
@@ -214,7 +219,7 @@ def test_bare_it_answers_from_a_log(light, root, tmp_path, command):
     subprocess.run([sys.executable, root / "docs/make_newsvendor_log.py"], cwd=tmp_path, check=True)
     line = ["bocu", command, "newsvendor.csv", *columns, "--time", "day", "--radius", "0.2"]
     told = light(*line, folder=tmp_path)
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (told.returncode, said(told)) == (0, "")
     full = subprocess.run(
         [Path(sys.executable).parent / "bocu", *line[1:]], cwd=tmp_path, capture_output=True, text=True
     )
@@ -234,7 +239,7 @@ def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(l
         done = light("bocu", *call, folder=tmp_path)
         line = rf"error: \w+: not installed; the extra brings it: pip install 'bocu\[{extra}\]'\n"
         assert done.returncode == 1
-        assert re.fullmatch(line, done.stderr), (call, done.stderr)
+        assert re.fullmatch(line, said(done)), (call, done.stderr)
 
 
 @pytest.mark.ci
