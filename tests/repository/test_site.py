@@ -52,6 +52,10 @@ def test_what_irrigation_earns_is_what_its_picture_shows(root):
         cwd=root / "docs", capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
     assert told in " ".join((root / "docs/irrigation.md").read_text().split())
+    readme = " ".join((root / "README.md").read_text().split())
+    first, *others = re.findall(r"([−+]\d+) (\([^)]*\))", told)
+    assert f"{' '.join(first)} pounds a hectare in the climate observed" in readme
+    assert "{}, {} and {} in those modelled for 1995, 2040 and 2080 on".format(*map(" ".join, others)) in readme
 
 
 @pytest.mark.drill
