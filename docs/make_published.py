@@ -26,7 +26,7 @@ from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING
 from bocu.pages.figures.base import Drawing, svg_of
 from bocu.pages.figures.finish import finish
-from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, told
+from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
 from bocu.pages.report.claims import HEADER, tally, why
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
@@ -192,7 +192,7 @@ def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     found = published.comparisons()
     with style.applied():
         drawing = drawn(found)
-    sentence = told(found)
+    sentence = who_leads(found)
     lines = [
         f"**{sentence}**",
         "",

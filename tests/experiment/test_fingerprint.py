@@ -335,7 +335,7 @@ def test_only_a_few_places_load_code_by_a_name_that_is_worked_out(root):
     # Compiled functions are followed where they are called; the rest is no code of runs.
     assert found <= {
         "robust/ambiguity/compiled.py",
-        "problems/data/simulators/soil_water.py",
+        "problems/data/simulators/farm.py",
         "sweep/preloaded.py",
         "core/loading.py",
         "robust/ambiguity/__init__.py",

@@ -15,7 +15,7 @@ from bocu.pages.figures.who_wins import (
     WhoWinsParameters,
     comparisons,
     drawn,
-    told,
+    who_leads,
 )
 from bocu.sweep.evaluation.standings import LEADING, Standings
 
@@ -134,4 +134,4 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
     ],
 )
 def test_the_sentence_says_who_leads_most_often_among_those_that_are_compared(found, sentence):
-    assert told(found) == sentence
+    assert who_leads(found) == sentence

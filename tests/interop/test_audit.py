@@ -139,7 +139,7 @@ def test_what_has_no_worst_case_or_no_run(root, tmp_path, monkeypatch) -> None:
 
 def test_a_witness_keeps_rows_with_the_same_chance_and_leaves_no_trace() -> None:
     payoffs = np.arange(2000.0).reshape(-1, 2)
-    before = AmbiguitySet._solve, AmbiguitySet.values_at
+    before = AmbiguitySet.solve_rows, AmbiguitySet.solved_at
     kept = []
     for seed in range(40):
         witness = Witness(20, np.random.default_rng(seed))
@@ -151,7 +151,7 @@ def test_a_witness_keeps_rows_with_the_same_chance_and_leaves_no_trace() -> None
         kept += [case.payoffs[0] / 2 for case in witness.cases]
         for case in witness.cases:
             assert case.value == pytest.approx(case.payoffs.mean() - case.ambiguity_set.epsilon / 2)
-    assert (AmbiguitySet._solve, AmbiguitySet.values_at) == before
+    assert (AmbiguitySet.solve_rows, AmbiguitySet.solved_at) == before
     assert np.mean(np.array(kept) < 300) == pytest.approx(0.3, abs=0.05)
 
 

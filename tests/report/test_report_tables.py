@@ -106,7 +106,7 @@ def test_the_page_shows_the_same_numbers_rounded(site):
 def test_few_seeds_lead_to_no_verdict(site):
     assert 'class="best"' not in site.page.source
     assert "Nobody leads yet: a verdict takes 30 paired seeds." in site.page.words
-    assert "too few seeds to tell: 5 paired seeds, a verdict takes 30: fewer do not show" in site.page.words
+    assert "Not at all: 5 seeds at most, and a verdict takes 30 paired ones." in site.page.words
     assert {row["standing"] for row in rows(site, "final-regret", algorithm="random")} == {"too few seeds"}
     assert {row["standing"] for row in rows(site, "final-regret", algorithm="oracle")} == {""}
 

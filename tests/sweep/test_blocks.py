@@ -56,10 +56,10 @@ def test_jobs_of_a_large_sweep_take_a_minute_or_less_and_more_than_half():
 
 
 def test_a_small_sweep_is_cut_for_the_cores_to_share_it(monkeypatch):
-    few = plan_of(count=1000, iterations=200)
+    few = plan_of(count=1000, iterations=400)
     assert few.jobs() >= 4
     monkeypatch.setattr(forecast.os, "sched_getaffinity", lambda process: set(range(16)))
-    many = plan_of(count=1000, iterations=200)
+    many = plan_of(count=1000, iterations=400)
     assert of(many, "heavy") < of(few, "heavy")
 
 

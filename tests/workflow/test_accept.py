@@ -16,7 +16,7 @@ pytestmark = pytest.mark.workflow
 EXPERIMENT = {"algorithms": ["random", "mle"], "figures": ["regret"]}
 RUNS = "results/tiny/runs/hills/any/mle"
 RULES = "src/bocu/learners/algorithms/time_varying.py"
-CHOICE = "offers.first_best([first_best(self.surrogate.log_evidence)])"
+CHOICE = "ratings.first_best([first_best(self.surrogate.log_evidence)])"
 LATE = CHOICE.replace("(self.", "((-1 if self._round is not None and self._round.t == 10 else 1) * self.")
 
 
@@ -64,7 +64,7 @@ def test_a_rename_and_a_faster_loop_are_accepted_and_a_moved_function_needs_no_w
         clone,
         RULES,
         f"return {CHOICE}",
-        "best = first_best(self.surrogate.log_evidence)\n        return offers.first_best([best])",
+        "best = first_best(self.surrogate.log_evidence)\n        return ratings.first_best([best])",
     )
     assert "accepted, 2 run files" in accepted(clone).stdout
     for run, numbers_before in zip(runs(clone), before, strict=True):

@@ -99,7 +99,9 @@ def test_a_script_reruns_its_jobs_when_its_code_changes_and_not_when_it_is_touch
             "bocu", "why", "results/tiny/" + FULLY_BAYESIAN.format("0-1"), "--experiment", "experiment.yaml"
         )
         # The whole of it is one block, which goes by the names that it binds.
-        assert re.search(r"^  code: run\.py: .*\brun_block, inputs, asked changed$", said.stdout, re.MULTILINE)
+        assert re.search(
+            r"^  code: run\.py: .*\bparameters, run_block, inputs, asked, accept changed$", said.stdout, re.MULTILINE
+        )
     finally:
         undo()
 

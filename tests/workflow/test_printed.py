@@ -20,6 +20,7 @@ A command of a kind that is not among these fails.
 """
 
 import functools
+import importlib.util
 import re
 import shlex
 import shutil
@@ -211,6 +212,10 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:
         line = replace(line, words=[*line.words[:2], line.words[3], *line.words[3:]])
+    if line.starts("bocu", "crate"):
+        if importlib.util.find_spec("repo2rocrate") is None:
+            pytest.skip("not installed: repo2rocrate")
+        line = replace(line, words=[*line.words[:4], "crate", *line.words[5:]])
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
@@ -230,7 +235,7 @@ def _pip(line: Line, clone: Pipeline) -> None:
     else:
         offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
         said = clone.run(sys.executable, "-m", *line.words, *offline).stdout
-        assert re.search("Would install .*(bocu|herpkg)", said)
+        assert re.search("Would install .*(bocu|herpkg|snakemake-executor-plugin-warm)", said)
 
 
 def _conda(line: Line, clone: Pipeline) -> None:
@@ -286,6 +291,13 @@ def _cd(line: Line, clone: Pipeline) -> None:
     assert (clone.folder / folder).is_dir()
 
 
+def _checker(line: Line, clone: Pipeline) -> None:
+    """Ask for help what looks at each commit; what it finds is not for tests."""
+    if shutil.which(line.words[0]) is None:
+        pytest.skip(f"not installed: {line.words[0]}")
+    clone.run(line.words[0], "--help")
+
+
 def _script(line: Line, clone: Pipeline) -> None:
     clone.run("bash", "-n", *line.words)
 
@@ -293,6 +305,7 @@ def _script(line: Line, clone: Pipeline) -> None:
 KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
     "bocu": _bocu,
     "cd": _cd,
+    **dict.fromkeys(("codespell", "repo-review", "rumdl", "zizmor"), _checker),
     "conda": _conda,
     "make": _make,
     "pip": _pip,

@@ -48,6 +48,7 @@ CALLS = {
     "verify": ["own.yaml", "theirs", "settings", "absolute", "PAGE", "results/theirs/page.html", "ZIP"],
     "report": ["own.yaml --output out/index.html", "theirs", "settings", "tiny --output out/index.html"],
     "audit": ["own.yaml --cases 1 --moments 0", "theirs", "settings"],
+    "crate": ["own.yaml --output out", "theirs --output out", "settings --output out"],
     "claims": ["claims.yaml", "claims.yaml --results ZIP", "results/theirs/claims.yaml", "claims.yaml --results ."],
 }
 OUTPUTS = ("out", "reports", ".snakemake", "data", "__pycache__", ".out")

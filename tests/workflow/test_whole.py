@@ -25,7 +25,7 @@ def test_the_quick_start_without_a_configuration_file(pipeline, root):
     pipeline.snakemake()
     results = pipeline.folder / "results/quickstart"
     page = (results / "report/index.html").read_text()
-    assert "Simulated data." in page
+    assert "<strong>Simulated data</strong> in sensors: " in page
     assert "Ten hills" in page
     for problem, label in (("hills", ""), ("sensors", SIMULATED_LABEL)):
         cube = read_netcdf(results / f"cubes/{problem}.nc")
@@ -76,5 +76,5 @@ def test_ziomek2025_on_the_real_temperatures(pipeline, root, mirror):
     forgetting = [float(read_netcdf(results / f"priors/sensors/{day}.nc")["forgetting"]) for day in "1234"]
     assert np.all((np.array(forgetting) > 0.05) & (np.array(forgetting) < 0.2))
     page = (results / "report/index.html").read_text()
-    assert "Simulated data." not in page
+    assert "<strong>Simulated data</strong>" not in page
     assert "Intel" in page

@@ -162,7 +162,7 @@ def _described(
     cut = len(found) - len(left) - len(shown)
     counts = {each.problem: max(map(len, each.table.regrets.values())) for each in shown}
     caption = (
-        f"{told(found)} {HOW_TO_READ} Cumulative regret at the end, on a log scale; {seed_counts(counts)}."
+        f"{who_leads(found)} {HOW_TO_READ} Cumulative regret at the end, on a log scale; {seed_counts(counts)}."
         + (f" Left out, since the least mean regret is not positive: {spoken(left)}." if left else "")
         + (f" Cut: the first {len(shown)} panels are drawn, {cut} more stand in the table." if cut else "")
     )
@@ -220,14 +220,14 @@ def _same(one: Standings, other: Standings) -> bool:
     return all(np.ptp(values) <= SAME * scale for values in gaps.values())
 
 
-def told(found: Sequence[Compared]) -> str:
+def who_leads(found: Sequence[Compared]) -> str:
     """Return who wins, a sentence for each that leads most often of those that are compared with each other."""
     by_first = _by_first(found)
     return " ".join(_told_of(first, group, len(by_first) > 1) for first, group in by_first.items())
 
 
 def leaders(found: Sequence[Compared]) -> list[str]:
-    """Return the titles of those that `told` names as leading."""
+    """Return the titles of those that `who_leads` names as leading."""
     return list(dict.fromkeys(title for first in _by_first(found) for title in first))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bocu.core.written import counted, round_time, spoken, work_time
 from bocu.pages.figures.results import NO_OBJECTIVE, Results, Tables
-from bocu.pages.figures.who_wins import Compared, leaders, told
+from bocu.pages.figures.who_wins import Compared, leaders, who_leads
 from bocu.pages.report import records, tables
 from bocu.pages.report.records import Spent
 from bocu.sweep.evaluation.standings import BEHIND, OPEN, VERDICT_SEEDS
@@ -68,7 +68,7 @@ def answers(found: Sequence[Compared], times: Sequence[Spent], command: str, tri
         tried: problems whose decisions are tried on a simulator, and only what is recommended is deployed.
     """
     first = leaders(found)
-    who = told(found) if found else "Nobody yet: no two algorithms have finished runs on one problem."
+    who = who_leads(found) if found else "Nobody yet: no two algorithms have finished runs on one problem."
     return [
         Answer("Who wins?", who, "overview"),
         Answer("How surely?", _surely(found, tried), "overview"),

@@ -45,7 +45,7 @@ ONE_IN = 10
 
 
 @dataclass(frozen=True)
-class Replay:
+class PlayedAnew:
     """What is played anew of a run file.
 
     Attributes:
@@ -85,7 +85,7 @@ class OutdatedRun:
     data: "xr.Dataset"
     fingerprint: str
     digest: str
-    replay: Replay
+    replay: PlayedAnew
 
     def difference(self) -> str:
         """Play the rounds anew, and say what came out otherwise first, and in which round; empty: nothing did.
@@ -120,7 +120,7 @@ class OutdatedRun:
             return f"round {self.replay.of}: other random numbers were drawn"
         return ""
 
-    def accept(self, replay: Replay, cache: RunCache) -> None:
+    def accept(self, replay: PlayedAnew, cache: RunCache) -> None:
         """Let the file stand under the fingerprint of today, with a word of what was played anew for that."""
         identity = self.block.identity(self.inputs)
         told = {"code": self.fingerprint, "as": self.block.fingerprint, **asdict(replay)}
@@ -174,7 +174,7 @@ def outdated_run(path: str | Path, block: Block, hashes: Mapping[str, str], roun
     digest = checked(path)
     picked, position = divmod(int(digest, 16), len(block.seeds))
     played = min(rounds, iterations) if picked % ONE_IN else iterations
-    replay = Replay(block.seeds[position], played, iterations)
+    replay = PlayedAnew(block.seeds[position], played, iterations)
     return OutdatedRun(Path(path), as_long, hashes, data, found["fingerprint"], digest, replay)
 
 
