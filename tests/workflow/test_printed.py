@@ -215,7 +215,6 @@ def _bocu(line: Line, clone: Pipeline) -> None:
     if line.starts("bocu", "crate"):
         if importlib.util.find_spec("repo2rocrate") is None:
             pytest.skip("not installed: repo2rocrate")
-        line = replace(line, words=[*line.words[:4], "crate", *line.words[5:]])
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
