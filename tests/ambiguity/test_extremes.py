@@ -17,7 +17,7 @@ from bocu.robust.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.robust.ambiguity.rows import Rows, Wanted
+from bocu.robust.ambiguity.base import Rows, Wanted
 
 LINE = np.linspace(0.0, 1.0, 11)
 

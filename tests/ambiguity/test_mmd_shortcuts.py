@@ -5,8 +5,7 @@ import pytest
 
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
 from bocu.robust.ambiguity.approximations import floor_distance
-from bocu.robust.ambiguity.base import Rows
-from bocu.robust.ambiguity.rows import Wanted
+from bocu.robust.ambiguity.base import Rows, Wanted
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.objectives.functions import UncertaintyObjective
 

@@ -88,26 +88,3 @@ def test_phi_with_a_kink_and_jumping_conjugate() -> None:
     f, p = np.array([0.3, -1.0, 2.0, 0.7, 1.1]), np.array([0.1, 0.2, 0.3, 0.15, 0.25])
     answer = worst_case(f, p, PhiDivergence(0.37, lambda t: np.abs(t - 1), conjugate))
     assert answer.value == pytest.approx(worst_case(f, p, TotalVariation(0.37)).value, abs=1e-6)
-
-
-def test_radii_are_solved_together() -> None:
-    calls = []
-
-    def conjugate(s: np.ndarray) -> np.ndarray:
-        calls.append(s.size)
-        return np.where(s > -1.0, s + s**2 / 2.0, -0.5)
-
-    def phi(t: np.ndarray) -> np.ndarray:
-        return 0.5 * (t - 1.0) ** 2
-
-    generator = np.random.default_rng(4)
-    f, p = generator.standard_normal((3, 5)), generator.dirichlet(np.ones(5), 3)
-    f[1] = 0.7  # nothing to choose
-    radii = np.array([0.0, 1e-3, 0.05, 0.4, 50.0])
-    around = PhiDivergence(0.0, phi, conjugate)
-    together = around.values_at(f, p, radii)
-    once = len(calls)
-    one_by_one = np.stack([around.with_epsilon(radius).values(f, p)[0] for radius in radii], axis=1)
-    np.testing.assert_allclose(together, one_by_one, rtol=0, atol=1e-10)
-    # The same numbers by far fewer calls of the functions.
-    assert once < 0.6 * (len(calls) - once)
