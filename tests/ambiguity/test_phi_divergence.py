@@ -8,7 +8,6 @@ from scipy.special import xlogy
 
 from ambiguity.cases import random_instance, vectors
 from bocu.robust.ambiguity import ChiSquared, CressieRead, KullbackLeibler, PhiDivergence, TotalVariation, worst_case
-from bocu.robust.objectives.functions import UncertaintyObjective
 
 
 def kullback_leibler(epsilon: float) -> PhiDivergence:
@@ -63,13 +62,6 @@ def test_own_slopes_and_satisficing_agree_with_the_closed_classes() -> None:
         tau = payoffs @ reference - 0.2 * spread
         k = [ambiguity_set.satisficing(payoffs, reference, tau) for ambiguity_set in (own, known)]
         np.testing.assert_allclose(k[0], k[1], rtol=1e-5)
-
-
-def test_argmax_agrees_with_solving_all() -> None:
-    _, payoffs, reference = random_instance(3, 8, 20, zeros=True)
-    objective = UncertaintyObjective.dro(kullback_leibler(0.2))
-    best = objective.argmax(payoffs, reference)
-    assert best.index == int(np.argmax(objective(payoffs, reference)))
 
 
 def test_phi_without_a_floor_in_reach() -> None:

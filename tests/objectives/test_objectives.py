@@ -186,14 +186,6 @@ def test_argmax_with_a_tolerance_keeps_its_promise() -> None:
     assert best.solved <= objective.argmax(payoffs, reference).solved
 
 
-def test_argmax_takes_the_lowest_index_on_ties() -> None:
-    _, reference, ambiguity_set = related_payoffs()
-    row = np.random.default_rng(1).normal(size=144)
-    payoffs = np.stack([row - 1.0, row, row - 2.0, row, row])
-    for objective in (UncertaintyObjective.dro(ambiguity_set), UncertaintyObjective.so()):
-        assert objective.argmax(payoffs, reference).index == 1
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
