@@ -125,7 +125,7 @@ def test_argmax_solves_few_of_related_decisions() -> None:
     assert best.solved < 30
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["tv", "mmd", "wass"])  # one that is solved whole, and those that are searched
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.3, np.inf])
 @pytest.mark.parametrize("seed", range(2))
 def test_argmax_of_differences_agrees_with_solving_all(kind: str, epsilon: float, seed: int) -> None:
