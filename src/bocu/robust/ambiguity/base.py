@@ -527,9 +527,9 @@ def pick(p: Floats, rows: Any) -> Floats:
     return p if len(p) == 1 else p[rows]
 
 
-def pair(q: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
+def pair(q: ArrayLike, p: ArrayLike, n: int | None = None) -> tuple[Floats, Floats]:
     """Two checked distributions `(..., n)`, broadcast against each other."""
-    second = checks.distribution(p, name="p")
+    second = checks.distribution(p, n, name="p")
     first = checks.distribution(q, second.shape[-1], name="q")
     try:
         return tuple(np.broadcast_arrays(first, second))  # type: ignore[return-value]

@@ -111,14 +111,14 @@ def distribution(values: ArrayLike, n: int | None = None, name: str = "reference
     return array
 
 
-def square(name: str, values: ArrayLike, *, tolerance: float = 1e-10) -> Floats:
-    """A finite symmetric matrix `(n, n)`; `tolerance` is relative to its largest entry."""
+def square(name: str, values: ArrayLike) -> Floats:
+    """A finite matrix `(n, n)`, symmetric to 1e-10 of its largest entry."""
     matrix = floats(name, values)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise BocuError(f"{name} has shape {matrix.shape}: it must be a square matrix (contexts, contexts)")
     finite(name, matrix)
     difference = np.abs(matrix - matrix.T)
-    if difference.max() > tolerance * max(1.0, float(np.abs(matrix).max())):
+    if difference.max() > 1e-10 * max(1.0, float(np.abs(matrix).max())):
         i, j = (int(v) for v in np.unravel_index(int(difference.argmax()), matrix.shape))
         raise BocuError(f"{name}[{i}, {j}] is {matrix[i, j]} but {name}[{j}, {i}] is {matrix[j, i]}: not symmetric")
     return matrix
