@@ -149,5 +149,23 @@ def coordinates(contexts: ArrayLike | None, name: str) -> Floats:
     """Context points `(n, l)`, of which `(n,)` is one coordinate, for the set called so, which cannot do without."""
     if contexts is None:
         raise BocuError(f"the set '{name}' needs the coordinates of the contexts")
-    points = floats("contexts", contexts)
-    return points[:, None] if points.ndim == 1 else points
+    return points("contexts", contexts)
+
+
+def points(name: str, values: ArrayLike) -> Floats:
+    """Finite points `(n, l)`, of which `(n,)` is one coordinate."""
+    array = finite(name, floats(name, values))
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim != 2:
+        raise BocuError(f"{name} has shape {array.shape}: it must be (points, dimension)")
+    return array
+
+
+def matching(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Finite numbers, broadcast to a shape."""
+    array = finite(name, floats(name, values))
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise BocuError(f"{name} has shape {array.shape}: it must be one number or match {shape}") from None

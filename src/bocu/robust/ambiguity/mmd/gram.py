@@ -37,9 +37,7 @@ def squared_exponential_gram(contexts: ArrayLike, lengthscale: ArrayLike, jitter
     Returns:
         (n, n), unitless.
     """
-    points = checks.finite("contexts", checks.floats("contexts", contexts))
-    if points.ndim == 1:
-        points = points[:, None]
+    points = checks.points("contexts", contexts)
     scale = checks.finite("lengthscale", checks.floats("lengthscale", lengthscale))
     if (scale <= 0).any() or scale.size not in (1, points.shape[1]):
         raise BocuError(f"lengthscale is {scale.tolist()}: it must be positive, one number or one a context dimension")
