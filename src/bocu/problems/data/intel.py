@@ -27,7 +27,7 @@ import xarray as xr
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 from bocu.problems.data.raw_files import read_comment
 
 LOG = logging.getLogger(__name__)
@@ -116,27 +116,19 @@ def intel_dataset(
 
     `time_units` is `minutes since <date>` where dates are known; readers then see real times.
     """
-    steps = 24 * 60 // minutes
+    both, steps = ("sensor", "time"), 24 * 60 // minutes
     time = np.arange(temperature.shape[1]) * float(minutes)
     return xr.Dataset(
         {
-            "temperature": (
-                ("sensor", "time"),
-                temperature,
-                {"long_name": f"mean temperature over {minutes} minutes", "units": "degree_Celsius"},
-            ),
-            "filled": (
-                ("sensor", "time"),
-                filled.astype(np.int8),
-                {"long_name": "1 where the temperature was filled in, else 0", "units": "1"},
-            ),
+            "temperature": variable(both, temperature, f"mean temperature over {minutes} minutes", "degree_Celsius"),
+            "filled": variable(both, filled.astype(np.int8), "1 where the temperature was filled in, else 0"),
         },
         coords={
-            "sensor": ("sensor", positions.index.to_numpy(dtype=np.int32), {"long_name": "mote number", "units": "1"}),
-            "time": ("time", time, {"long_name": f"begin of each {minutes} minutes, local time", "units": time_units}),
-            "day": ("time", np.repeat(list(days), steps), {"long_name": "day", "units": "1"}),
-            "x": ("sensor", positions["x"].to_numpy(float), {"long_name": "position along x", "units": "m"}),
-            "y": ("sensor", positions["y"].to_numpy(float), {"long_name": "position along y", "units": "m"}),
+            "sensor": variable("sensor", positions.index.to_numpy(dtype=np.int32), "mote number"),
+            "time": variable("time", time, f"begin of each {minutes} minutes, local time", time_units),
+            "day": variable("time", np.repeat(list(days), steps), "day"),
+            "x": variable("sensor", positions["x"].to_numpy(float), "position along x", "m"),
+            "y": variable("sensor", positions["y"].to_numpy(float), "position along y", "m"),
         },
         attrs={**attrs, "step_seconds": 60.0 * minutes},
     )
@@ -231,9 +223,7 @@ def prepare_log(
     ]
     attrs = attributes(origin, [log, files["mote_locs.txt"]], dropped, notes, read_comment(log))
     dataset = intel_dataset(temperature, filled, positions, days, minutes, f"minutes since {days[0]} 00:00:00", attrs)
-    dataset["readings"] = xr.DataArray(
-        count.astype(np.int32), dims=("sensor", "time"), attrs={"long_name": "readings averaged", "units": "1"}
-    )
+    dataset["readings"] = variable(("sensor", "time"), count.astype(np.int32), "readings averaged")
     write_netcdf(dataset, output)
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 
 DEVIATIONS = 6.0
 """Width of a scaled coordinate's unit interval, in standard deviations of all seasons; its middle is their mean."""
@@ -76,7 +76,7 @@ def prepare_wakes(
     table = _read(raw[0], ("gain", "yaw", "wind"))
     data = _laid_out(table["gain"].values, _by_ends(table["yaw"].values), _by_ends(table["wind"].values))
     data = data.assign(
-        situation_values=(("situation", "context_dim"), table["wind"].values, _said("direction and speed", "1"))
+        situation_values=variable(("situation", "context_dim"), table["wind"].values, "direction and speed")
     )
     notes = ["Gain in power over no yaw in the same wind."]
     _write(data, table, raw, output, origin, YAW_INPUTS, WIND_INPUTS, "kW", notes)
@@ -96,7 +96,7 @@ def _prepare_seasons(
     data = data.assign(
         {
             **{name: table[name] for name in ("law", "origin", "year")},
-            "situation_values": (("situation", "context_dim"), weather, _said(" and ".join(SEASON_INPUTS), "mm")),
+            "situation_values": variable(("situation", "context_dim"), weather, " and ".join(SEASON_INPUTS), "mm"),
         }
     )
     notes = [
@@ -109,9 +109,9 @@ def _prepare_seasons(
 def _laid_out(payoffs: np.ndarray, decisions: np.ndarray, features: np.ndarray) -> xr.Dataset:
     return xr.Dataset(
         {
-            "payoff": (("decision", "situation"), payoffs.astype(float), _said("payoff", "1")),
-            "decisions": (("decision", "decision_dim"), decisions, _said("decisions, scaled to [0, 1]", "1")),
-            "features": (("situation", "context_dim"), features, _said("what stands for a situation, scaled", "1")),
+            "payoff": variable(("decision", "situation"), payoffs.astype(float), "payoff"),
+            "decisions": variable(("decision", "decision_dim"), decisions, "decisions, scaled to [0, 1]"),
+            "features": variable(("situation", "context_dim"), features, "what stands for a situation, scaled"),
         }
     )
 
@@ -150,7 +150,3 @@ def _by_ends(points: np.ndarray) -> np.ndarray:
     low, high = points.min(axis=0), points.max(axis=0)
     scaled: np.ndarray = (points - low) / (high - low)
     return scaled
-
-
-def _said(name: str, unit: str) -> dict[str, str]:
-    return {"long_name": name, "units": unit}
