@@ -230,7 +230,7 @@ def _dataset(candidates: Mapping[str, HyperParameters], inputs: np.ndarray, valu
     means = [payoff_mean(parameters, inputs, values) for parameters in candidates.values()]
     units = ["1"] * len(NAMES)
     percent = "percent year-1"
-    scalars = {
+    scalars: dict[str, tuple[Any, ...]] = {
         "kernel_variance": ([mean.variance for mean in means], *VARIANCE),
         "noise_variance": ([each.noise for each in candidates.values()], "noise variance on the standardised scale"),
         "constant": ([mean.constant for mean in means], "constant mean on the standardised scale"),
