@@ -173,7 +173,7 @@ class Replay:
 
     def to_html(self) -> str:
         """Return one page that tells all of it, in words and pictures; it needs no other file."""
-        from bocu.advice.replay_page import replay_page_of
+        from bocu.advice.page import replay_page_of
 
         return replay_page_of(self.to_dict())
 
