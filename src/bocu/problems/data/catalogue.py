@@ -297,16 +297,8 @@ def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
         BocuError: the file is missing, is not YAML, or has an unknown key or a value of the wrong kind; one line that
             names file, key, what was found and what is allowed.
     """
-    content = cast("dict[str, Any]", read_yaml(Path(path)))
     where = f"{path}: "
-    sets = {}
-    for name, entry in _mapping(content, "datasets", where).items():
-        records = {
-            label: validate(RawForm, record, f"{where}datasets.{name}.records.{label}.")
-            for label, record in _mapping(entry, "records", f"{where}datasets.{name}.").items()
-        }
-        sets[name] = validate(Dataset, {**entry, "records": records}, f"{where}datasets.{name}.")
-    catalogue = validate(Catalogue, {**content, "datasets": sets}, where)
+    catalogue = validate(Catalogue, cast("dict[str, Any]", read_yaml(Path(path))), where)
     for name, entry in catalogue.datasets.items():
         _consistent(entry, f"{where}datasets.{name}.records")
     return catalogue
@@ -321,16 +313,6 @@ def _consistent(entry: Dataset, where: str) -> None:
         for file in record.files_of("download") if "download" in record.sources else []:
             if file.url is None:
                 raise BocuError(f"{where}.{label}: file '{file.name}' has no url; a record for download needs one")
-
-
-def _mapping(content: object, key: str, where: str) -> dict[str, Any]:
-    """The mapping of names to mappings that stands under a key."""
-    if not isinstance(content, dict) or not isinstance(content.get(key), dict):
-        raise BocuError(f"{where}{key}: missing; allowed: a mapping of names to their entries")
-    for name, entry in content[key].items():
-        if not isinstance(entry, dict):
-            raise BocuError(f"{where}{key}.{name}: found {entry!r}; allowed: a mapping of keys to values")
-    return content[key]
 
 
 def _known_source(source: str) -> None:
