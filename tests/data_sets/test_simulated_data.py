@@ -174,16 +174,3 @@ def test_simulated_portfolio_has_the_schema_and_repeats(short_market, tmp_path):
     np.testing.assert_array_equal(y, again[1])
     other = read_samples(simulate("portfolio", "port_n=100_seed=4", tmp_path))
     assert not np.array_equal(x, other[0])
-
-
-def test_planner_takes_less_risk_when_more_averse(short_market):
-    market = portfolio.make_market()
-    planner = portfolio._Planner(market)
-    planner.trade.value = planner.spread.value = planner.hold.value = 0.0
-    risks = []
-    for aversion in (1.0, 100.0, 1000.0):
-        planner.risk.value = aversion
-        weights = planner.first_weights(np.full(portfolio.ASSETS, 1 / portfolio.ASSETS), market.forecasts[:2])
-        assert np.abs(weights).sum() <= portfolio.LEVERAGE + 1e-6
-        risks.append(np.linalg.norm(market.risk @ weights))
-    assert risks[0] > risks[1] > risks[2]

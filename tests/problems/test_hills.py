@@ -33,27 +33,12 @@ def test_prior_n_has_its_nth_hill_tall_and_prior_0_none(hills: Hills) -> None:
     assert valleys < 0.05
 
 
-def test_all_priors_share_one_kernel(hills: Hills) -> None:
-    assert all(prior.covariance is hills.priors[0].covariance and prior.forgetting == 0.0 for prior in hills.priors)
-    near, far = hills.priors[0].covariance[0, [0, -1]]
-    assert near == 0.01
-    assert far == pytest.approx(0.01 * np.exp(-0.5 * (1.0 / 0.3) ** 2))
-
-
 def test_draws_come_from_the_true_prior(hills: Hills) -> None:
     draws = np.array([hills.realise(Streams(seed)).draw for seed in range(600)])
     error = (draws - hills.best_prior.mean)[:, ::50]
     covariance = hills.best_prior.covariance[::50, ::50]
     np.testing.assert_allclose(error.mean(axis=0), 0.0, atol=4 * 0.1 / np.sqrt(600))
     np.testing.assert_allclose(error.T @ error / 600, covariance, atol=0.0025)
-
-
-def test_a_draw_depends_on_the_seed_and_the_stream_problem_alone(hills: Hills) -> None:
-    streams = Streams(4)
-    streams["noise"].standard_normal(10)
-    first = hills.realise(streams).draw
-    assert np.array_equal(first, Hills(HillsParameters(), {}).realise(Streams(4)).draw)
-    assert not np.array_equal(first, hills.realise(Streams(5)).draw)
 
 
 def test_even_rounds_close_the_tall_hill_and_odd_ones_nothing(hills: Hills) -> None:
@@ -66,16 +51,6 @@ def test_even_rounds_close_the_tall_hill_and_odd_ones_nothing(hills: Hills) -> N
     assert np.abs(hills.positions[closed] - 1 / 9).max() <= 0.05
     assert np.abs(hills.positions[open_arms] - 1 / 9).min() > 0.05
     assert len(closed) == 50
-
-
-def test_payoffs_stand_still_and_are_handed_out_as_one_array(hills: Hills) -> None:
-    realisation = hills.realise(Streams(1))
-    assert realisation.payoffs(1) is realisation.payoffs(9)
-    assert realisation.reference(1) is realisation.reference(9)
-    assert realisation.payoffs(3).shape == (500, 1)
-    assert realisation.reference(3).sum() == 1.0
-    assert realisation.payoff(123, 3) == realisation.payoffs(3)[123, 0]
-    assert realisation.description.noise == 0.05
 
 
 def test_parameters_move_what_they_name() -> None:

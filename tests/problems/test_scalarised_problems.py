@@ -75,16 +75,6 @@ def test_the_demand_of_the_newsvendor_is_burr_xii_on_the_points():
     assert uniform.reference.tolist() == [0.01] * 100
 
 
-def test_weights_depend_on_seed_and_round_alone():
-    one, same, other = (branin(outputs=2).realise(Streams(seed)) for seed in (7, 7, 8))
-    drawn = np.array([one.weights(t) for t in range(1, 6)])
-    assert np.array_equal([same.weights(t) for t in (5, 4, 3, 2, 1)], drawn[::-1])
-    assert not np.array_equal([other.weights(t) for t in range(1, 6)], drawn)
-    assert np.allclose(drawn.sum(axis=1), 1.0)
-    assert len(np.unique(drawn[:, 0])) == 5
-    assert branin().realise(Streams(7)).weights(1) is None
-
-
 def test_weights_are_uniform_on_the_simplex():
     from scipy.stats import kstest
 
