@@ -118,11 +118,6 @@ class Catalogue(Parameters):
         files = {entry.name: entry for record in self.dataset(dataset).records.values() for entry in record.files}
         return _get(files, file, f"file of data set '{dataset}'")
 
-    def sources(self, dataset: str) -> list[str]:
-        """Sources that can bring some record of a data set."""
-        records = self.dataset(dataset).records.values()
-        return [source for source in SOURCES if any(source in record.sources for record in records)]
-
     def file_names(self, dataset: str, source: str) -> list[str]:
         """Names of the raw files that a source can bring of a data set, each once, in order."""
         records = [record for record in self.dataset(dataset).records.values() if source in record.sources]

@@ -43,26 +43,8 @@ POTATOES = FarmPrices(1000.0, 8.0, 6000.0, "GBP")
 MAIZE = FarmPrices(180.0, 1.0, 1728.0, "USD")
 
 
-def prepare_potatoes(
-    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
-) -> None:
-    """Turn yields and water of potatoes in Suffolk into profits.
-
-    Raises:
-        BocuError: the file is not such a table.
-    """
-    _prepare_seasons(raw, output, origin, POTATOES)
-
-
-def prepare_maize(
-    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
-) -> None:
-    """Turn yields and water of maize in Nebraska into profits.
-
-    Raises:
-        BocuError: the file is not such a table.
-    """
-    _prepare_seasons(raw, output, origin, MAIZE)
+PRICES = {"suffolk": POTATOES, "suffolk-thresholds": POTATOES, "nebraska": MAIZE}
+"""By the record of the data set."""
 
 
 def prepare_wakes(
@@ -82,12 +64,15 @@ def prepare_wakes(
     _write(data, table, raw, output, origin, YAW_INPUTS, WIND_INPUTS, "kW", notes)
 
 
-def _prepare_seasons(
-    raw: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    origin: Mapping[str, str],
-    prices: FarmPrices,
+def prepare_seasons(
+    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
 ) -> None:
+    """Turn yields and water of plans, season by season, into profits at the prices of the record.
+
+    Raises:
+        BocuError: the file is not such a table.
+    """
+    prices = PRICES[origin["record"]]
     table = _read(raw[0], ("dry_yield", "water", "plan", "law", "origin", "year", *SEASON_INPUTS))
     profit = prices.yields * table["dry_yield"].values.astype(float) - prices.water * table["water"].values
     weather = np.stack([table[name].values for name in SEASON_INPUTS], axis=1)
