@@ -159,9 +159,7 @@ def dates_of(cells: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
 
     Where a cell is missing or no date it is not a number, and its form is empty.
     """
-    import pandas as pd
-
-    text = pd.Series([None if is_missing(cell) else _text(cell) for cell in cells], dtype=object)
+    text = [None if is_missing(cell) else _text(cell) for cell in cells]
     read = {name: _days(text, form) for name, form in FORMATS.items()}
     found, forms = np.full(len(text), np.nan), [""] * len(text)
     for name in sorted(read, key=lambda name: int(np.isfinite(read[name]).sum())):

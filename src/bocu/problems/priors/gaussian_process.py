@@ -37,15 +37,20 @@ LENGTHSCALES, VARIANCES, NOISES = (1e-2, 1e2), (1e-3, 1e3), (1e-8, 1e1)
 RESTLESS, SMOOTH = (0.1, 1e-4), (1.0, 0.5)
 
 
-class PriorFit(Parameters):
-    """What one candidate is fitted to, and how, as its job is told."""
+class KernelFit(Parameters):
+    """How one candidate is fitted, as its job is told."""
 
     label: str = Field(description="name of the prior")
     kernel: KernelName = Field(description="family of the kernel")
-    ard: bool = Field(description="whether every coordinate has its length-scale")
+    ard: bool = Field(description="whether every coordinate, but for time, has its length-scale")
     noise: Positive | None = Field(description="standard deviation of the rows' noise, payoff units; null: fitted")
     points: int = Field(description="most rows that are fitted to")
     starts: int = Field(description="number of starts")
+
+
+class PriorFit(KernelFit):
+    """What one candidate is fitted to."""
+
     read: str = Field(description="what reads the rows, as module:function")
     inputs: tuple[str, ...] = Field(description="names of the coordinates, decisions first")
     rows: Scenario | Period | None = Field(description="which rows; null: all")

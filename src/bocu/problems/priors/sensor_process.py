@@ -14,24 +14,18 @@ from pydantic import Field
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.core.kernels import KernelName, kernel_named, squared_distance
-from bocu.core.parameters import Parameters, Positive, validate
-from bocu.problems.priors.gaussian_process import Maximum, best_maximum
+from bocu.core.kernels import kernel_named, squared_distance
+from bocu.core.parameters import validate
+from bocu.problems.priors.gaussian_process import KernelFit, Maximum, best_maximum
 from bocu.problems.priors.grids import prior_dataset
 from bocu.problems.priors.observations import TrainingRows
 
 
-class SensorFit(Parameters):
-    """What one candidate is fitted to, and how, as its job is told."""
+class SensorFit(KernelFit):
+    """What one candidate is fitted to."""
 
-    label: str = Field(description="name of the prior")
     day: str = Field(description="the day it is fitted to")
     days: tuple[str, ...] = Field(description="days that sensors have to be complete on, the target among them")
-    kernel: KernelName = Field(description="family of the kernel over positions")
-    ard: bool = Field(description="whether x and y have length-scales of their own")
-    noise: Positive | None = Field(description="standard deviation of a reading, degrees Celsius; null: fitted")
-    points: int = Field(description="most readings that are fitted to")
-    starts: int = Field(description="number of starts")
 
 
 def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
