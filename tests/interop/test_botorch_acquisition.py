@@ -199,18 +199,6 @@ def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-CHILD = """
-import json, sys
-from bocu.sweep.runs.execution import Block, execute
-
-def advance(rounds):
-    if rounds == 1:
-        print("round", flush=True)
-
-execute(Block(json.loads(sys.argv[1]), {}, "code"), sys.argv[2], sys.argv[3], 0.0, advance)
-"""
-
-
 @pytest.mark.ci
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path):
     def run(label, iterations):

@@ -340,11 +340,7 @@ def _first_bad_line(path: str | os.PathLike[str]) -> str | None:
         if len(fields) > len(COLUMNS):
             return f"{path}, line {number}: found {len(fields)} fields; allowed: at most {len(COLUMNS)}"
         for column, text in zip(NUMBERS, fields[2:], strict=False):
-            try:
-                value = float(text)
-            except ValueError:
-                value = np.nan
-            if not np.isfinite(value):
+            if not np.isfinite(_number(text)):
                 return f"{path}, line {number}, column '{column}': found '{text}'; allowed: a number"
     return None
 
@@ -401,17 +397,17 @@ def read_matrix(path: str | os.PathLike[str], days: int) -> np.ndarray:
             cells = line.strip().split(",")
             if len(cells) != days * PER_DAY:
                 raise BocuError(f"{path}, line {number}: found {len(cells)} columns; allowed: {days * PER_DAY}")
-            rows.append([_number(path, number, column, cell) for column, cell in enumerate(cells, start=1)])
+            rows.append([_number(cell) for cell in cells])
+            if (wrong := ~np.isfinite(rows[-1])).any():
+                at = int(wrong.argmax())
+                raise BocuError(f"{path}, line {number}, column {at + 1}: found '{cells[at]}'; allowed: a number")
     if not rows:
         raise BocuError(f"{path}: holds no line; allowed: one line a sensor")
     return np.array(rows)
 
 
-def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(cell)
+        return float(text)
     except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise BocuError(f"{path}, line {line}, column {column}: found '{cell}'; allowed: a number")
-    return value
+        return np.nan

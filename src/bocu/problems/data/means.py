@@ -75,21 +75,8 @@ class Mean:
         rows = max(1, NUMBERS_IN_CACHE // max(len(known), 1))
         for start in range(0, len(points), rows):
             part = slice(start, start + rows)
-            self.kernel.value(_squared_distance(points[part], known), out=out[part])
+            self.kernel.value(squared_distance(points[part], known), out=out[part])
         return out
-
-
-def _squared_distance(points: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return what `squared_distance` does, sooner where leading inputs are those of one decision in many contexts."""
-    differing = (points != points[0]).any(axis=0)
-    shared = int(differing.argmax()) if differing.any() else 0
-    if not shared:
-        return squared_distance(points, known)
-    sums = squared_distance(points[:1, :shared], known[:, :shared])
-    for column in range(shared, points.shape[1]):
-        difference = np.subtract.outer(points[:, column], known[:, column])
-        sums = np.add(sums, np.square(difference, out=difference), out=difference)
-    return sums
 
 
 def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
