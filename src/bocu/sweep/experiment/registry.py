@@ -74,8 +74,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "cr": "bocu.robust.ambiguity.divergences:CressieRead",
         "cvar": "bocu.robust.ambiguity.conditional_value_at_risk:ConditionalValueAtRisk",
         "phi": "bocu.robust.ambiguity.phi_divergence:PhiDivergence",
-        "moments": "bocu.interop.cvxpy.moments:Moments",
-        "intersection": "bocu.interop.cvxpy.intersection:Intersection",
+        "moments": "bocu.interop.cvxpy.sets:Moments",
+        "intersection": "bocu.interop.cvxpy.sets:Intersection",
         "constraints": "bocu.interop.cvxpy.sets:Constraints",
     },
     "law": {
