@@ -4,8 +4,7 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
-- `bocu run` plays two rounds, `bocu resume` plans, `bocu plan --measure` of an experiment without its data names them;
-  programs of `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and
+- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and
   stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
@@ -205,9 +204,6 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         return
     if "profiles/slurm" in line.words and not _slurm_answers():
         pytest.skip("no SLURM answers")
-    if "--measure" in line.words and STANDS_FOR["FILE"] not in line.words:
-        assert "make them first: snakemake" in clone.run(*line.words, check=False).stderr
-        return
     if line.starts("bocu", "reduce"):  # what was made here stands for a sweep of hours
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:
