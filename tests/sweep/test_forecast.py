@@ -150,12 +150,12 @@ def test_a_class_that_says_nothing_gets_cautious_numbers_until_it_ran(sources, t
     before = Forecaster(plan)
     assert before.block(branch, 2).source == "caution"
     assert before.unknown(branch) == ("mine:Mine",)
-    assert before.minutes(branch, 0, "999", 1) == 605
+    assert before.minutes(branch, 0, "999", 1) == 605  # 3 x (4 + 1000 x 12) s, in steps of 5
     run(plan, branch, 0, 1, 4.0)
     forecaster = Forecaster(plan)
     assert forecaster.block(branch, 2).source == "1 run file"
     assert forecaster.unknown(branch) == ()
-    assert forecaster.minutes(branch, 0, "999", 1) == 30
+    assert forecaster.minutes(branch, 0, "999", 1) == 105  # a sixth of it
 
 
 def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sources):

@@ -4,8 +4,8 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
-- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and
-  stop there;
+- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of
+  `docs` that read a mirror, read their arguments and stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
@@ -208,9 +208,8 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:
         line = replace(line, words=[*line.words[:2], line.words[3], *line.words[3:]])
-    if line.starts("bocu", "crate"):
-        if importlib.util.find_spec("repo2rocrate") is None:
-            pytest.skip("not installed: repo2rocrate")
+    if line.starts("bocu", "crate") and importlib.util.find_spec("repo2rocrate") is None:
+        pytest.skip("not installed: repo2rocrate")
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
