@@ -30,12 +30,6 @@ def assert_one_line(done, *parts):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_an_override_is_blamed_on_the_command_line(pipeline):
-    config = pipeline.configuration(tiny())
-    done = pipeline.snakemake("--configfile", config, "--config", "iterations=few", check=False)
-    assert_one_line(done, "error: --config: iterations: found 'few'")
-
-
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
