@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import synthetic_cubes
 import synthetic_objectives
-import xarray as xr
 
 from bocu.core import style
 from bocu.core.errors import BocuError
-from bocu.core.io.files import read_netcdf
 from bocu.pages.figures.cost import Cost, CostParameters
 from bocu.pages.figures.panels import Panels, PanelsParameters
 from bocu.pages.figures.priors import ChosenPriors, PriorsParameters, RejectionTimes
@@ -20,7 +18,7 @@ from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
 from bocu.pages.figures.summary import Summary, SummaryParameters
 from bocu.pages.report.build import build, table_files
 from bocu.sweep.evaluation.cubes import build_summary
-from bocu.sweep.evaluation.curves import POINTS, TRACED, kept_rounds
+from bocu.sweep.evaluation.curves import POINTS, TRACED
 from bocu.sweep.evaluation.digests import build_digest, shown_pairs
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 
@@ -172,10 +170,6 @@ def test_curves_of_seeds_are_kept_of_what_pages_show(tmp_path):
     assert shown < every
 
 
-def test_no_round_is_left_out_of_a_short_curve():
-    assert kept_rounds(np.arange(-4, POINTS - 4)).tolist() == list(range(POINTS))
-
-
 def test_groups_of_rounds_that_a_digest_lacks_are_refused(pair):
     results = results_at(pair[1])
     branch = results.branches()[0]
@@ -183,13 +177,3 @@ def test_groups_of_rounds_that_a_digest_lacks_are_refused(pair):
         results.curve(branch, "so", "instantaneous", smooth=2)
     with pytest.raises(BocuError, match=r"digest\.nc: found medians of 50 rounds"):
         results.median_times(branch, 7)
-
-
-def test_a_digest_is_small_described_and_sealed(pair):
-    digest = read_netcdf(pair[1], sealed=True)
-    for name, variable in digest.variables.items():
-        assert variable.attrs.get("units"), name
-        assert variable.attrs.get("long_name"), name
-    assert not [name for name in digest.data_vars if "iteration" in digest[name].dims]
-    with xr.open_dataset(pair[0]) as cube:
-        assert digest.attrs["specification"] == cube.attrs["specification"]
