@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
+from published_numbers import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
@@ -32,7 +33,6 @@ from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
 from bocu.pages.report.claims_page import END as CLAIMS_END
 from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, write_section
-from bocu.pages.report.published import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 from bocu.pages.report.records import Fields
 from bocu.sweep.evaluation.claims import OUTCOMES, read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
