@@ -25,8 +25,7 @@ from bocu.commands.claims import claims_command
 from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING
-from bocu.pages.figures.base import Drawing, svg_of
-from bocu.pages.figures.finish import finish
+from bocu.pages.figures.base import Drawing, finish, svg_of
 from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
 from bocu.pages.report.claims import HEADER, tally, why
 from bocu.pages.report.claims import numbers as numbers_of

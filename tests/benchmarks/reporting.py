@@ -1,13 +1,12 @@
-r"""Time and memory of digests, figures and report of a large experiment, beside what they took from whole cubes.
+r"""Time and memory of digests, figures and report of a large experiment.
 
     python tests/benchmarks/reporting.py --problems 2 8
     python tests/benchmarks/reporting.py --problems 1 3 --algorithms 20 --objectives 10 --metrics 10 --seeds 50 \
         --rounds 1000
 
 One cube is fabricated (random regret of the shape asked for), its digest worked out once and copied under other labels:
-neither figures nor report can tell them from real ones. Each stage runs in a process of its own. `cubes` draws and
-tells the same from the cubes, so from linked copies of the one. What is told at the end for 100 problems is the line
-through the smallest and the largest number of problems, not a measurement.
+neither figures nor report can tell them from real ones. Each stage runs in a process of its own. What is told at the
+end for 100 problems is the line through the smallest and the largest number of problems, not a measurement.
 """
 
 import argparse
@@ -104,20 +103,17 @@ def figures(paths: Sequence[Path], folder: Path) -> None:
     from bocu.pages.figures.base import save
     from bocu.pages.figures.panels import Panels, PanelsParameters
     from bocu.pages.figures.regret import Regret, RegretParameters
-    from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
-    from bocu.pages.figures.summary import Summary, SummaryParameters
+    from bocu.pages.figures.relative_regret import Scoreboard, ScoreboardParameters, Summary, SummaryParameters
 
-    kind = "cube" if paths[0].name.startswith("cube") else "digest"
-    whole = {f"{kind}s": list(paths)}
     for figure in (
         Panels(PanelsParameters(rows=[{"metric": "o-0", "problems": [f"p-{i}" for i in range(min(5, len(paths)))]}])),
         Summary(SummaryParameters()),
         Scoreboard(ScoreboardParameters(blocks=[{"metric": "o-0", "pursued": ["o-0"]}])),
     ):
-        figure.draw(whole)
+        figure.draw({"digests": list(paths)})
     drawn = Regret(RegretParameters(metrics=["o-0"]))
     for path in paths:
-        save(drawn.draw({kind: path}), *(folder / f"f{suffix}" for suffix in (".png", ".svg", ".json")))
+        save(drawn.draw({"digest": path}), *(folder / f"f{suffix}" for suffix in (".png", ".svg", ".json")))
 
 
 def report(paths: Sequence[Path], folder: Path) -> None:
@@ -148,7 +144,6 @@ def main() -> None:
     parser.add_argument("--problems", type=int, nargs="+", default=[2, 8])
     for name, default in (("algorithms", 6), ("objectives", 2), ("metrics", 3), ("seeds", 30), ("rounds", 500)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--cubes", action="store_true", help="from whole cubes, too")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     sizes = {key: getattr(arguments, key) for key in ("algorithms", "objectives", "metrics", "seeds", "rounds")}
@@ -162,23 +157,22 @@ def main() -> None:
         seconds, megabytes = measure(digest, folder)
         size = (folder / "digest.nc").stat().st_size / 1e6
         print(f"its digest: {size:.1f} MB, made in {seconds:.1f} s, {megabytes:.0f} MB resident at most", flush=True)
-        print(f"{'stage':>10} {'from':>8} {'problems':>8} {'s':>8} {'MB':>6}")
-        rows: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
-        for kind in ("digest", *(("cube",) if arguments.cubes else ())):
-            for problems in arguments.problems:
-                paths = copies(folder / f"{kind}.nc", problems, folder)
-                for stage in (summary, figures, report):
-                    seconds, megabytes = measure(stage, paths, folder)
-                    rows.setdefault((stage.__name__, kind), []).append((problems, seconds, megabytes))
-                    print(f"{stage.__name__:>10} {kind:>8} {problems:>8} {seconds:>8.1f} {megabytes:>6.0f}", flush=True)
-        for (stage_name, kind), found in rows.items():
+        print(f"{'stage':>10} {'problems':>8} {'s':>8} {'MB':>6}")
+        rows: dict[str, list[tuple[int, float, float]]] = {}
+        for problems in arguments.problems:
+            paths = copies(folder / "digest.nc", problems, folder)
+            for stage in (summary, figures, report):
+                seconds, megabytes = measure(stage, paths, folder)
+                rows.setdefault(stage.__name__, []).append((problems, seconds, megabytes))
+                print(f"{stage.__name__:>10} {problems:>8} {seconds:>8.1f} {megabytes:>6.0f}", flush=True)
+        for stage_name, found in rows.items():
             (few, s0, m0), (many, s1, m1) = found[0], found[-1]
             if many > few:
                 slopes = (s1 - s0) / (many - few), (m1 - m0) / (many - few)
                 whole = s1 + (FULL - many) * slopes[0], m1 + (FULL - many) * slopes[1]
                 print(
-                    f"{stage_name} from {kind}s: {slopes[0]:.2f} s and {slopes[1]:.1f} MB a problem; a line to {FULL} "
-                    f"problems ends at {whole[0]:.0f} s and {whole[1]:.0f} MB"
+                    f"{stage_name}: {slopes[0]:.2f} s and {slopes[1]:.1f} MB a problem; a line to {FULL} problems "
+                    f"ends at {whole[0]:.0f} s and {whole[1]:.0f} MB"
                 )
         os.chdir("/")
 

@@ -10,19 +10,6 @@ import pytest
 from bocu.core import style
 
 
-def luminance(colour):
-    def linear(value):
-        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_lines_stand_out_from_white_paper():
-    for colour in style.COLOURS.values():
-        assert 1.05 / (luminance(colour) + 0.05) > 2.0, colour
-
-
 def test_numbered_looks_differ_in_colour_and_dash():
     looks = [style.numbered_stroke(place) for place in range(6)]
     assert len({look.colour for look in looks}) == len({look.dash for look in looks}) == len(looks)

@@ -5,7 +5,7 @@ from collections import Counter
 import yaml
 
 from bocu.core import style
-from bocu.pages.figures.finish import finish
+from bocu.pages.figures.base import finish
 
 SAY_WHAT_DIFFERS = {"regret", "robustness-curve", "price-of-robustness", "across-objectives"}
 """Figures whose own heading tells their parameters."""

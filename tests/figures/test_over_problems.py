@@ -7,11 +7,9 @@ import synthetic_cubes
 
 from bocu.core import style
 from bocu.core.loading import load
-from bocu.pages.figures.base import draw_files, save
-from bocu.pages.figures.finish import finish
-from bocu.pages.figures.results import results_at
+from bocu.pages.figures.base import draw_files, finish, save
+from bocu.pages.figures.results import Digest
 from bocu.pages.report.pictures import picture
-from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.registry import REGISTRY
 
 NAMES = (
@@ -36,9 +34,7 @@ def digests(tmp_path_factory):
         noise = np.random.default_rng(problem).uniform(0.9, 1.1, data["regret"].shape)
         data["regret"] = data["regret"] * noise
         data["regret"].attrs = {"long_name": "a number", "units": "1"}
-        cube = synthetic_cubes.write(data, folder / f"{problem}.nc")
-        paths.append(folder / f"{problem}.digest.nc")
-        build_digest(cube, paths[-1])
+        paths.append(synthetic_cubes.digest(data, folder / f"{problem}.nc"))
     return paths
 
 
@@ -111,7 +107,7 @@ def test_effort_counts_the_rounds_of_the_runs_that_get_there(digests):
     table = drawn("effort-to-target", digests, reference="oracle", fraction=0.5, kind="simple").table
     rounds = table[table["effort"] == "rounds"]
     reached = rounds.groupby("algorithm")["share"].max()
-    found = results_at(digests[0])
+    found = Digest(digests[0])
     branch = next(branch for branch in found.branches() if branch.algorithm == "random")
     traces = found.traces(branch, "so", "simple")
     assert traces.values.shape == (synthetic_cubes.SEEDS, synthetic_cubes.ITERATIONS)
@@ -130,9 +126,7 @@ def test_too_few_problems_are_said_in_a_line(name, digests):
 
 def test_what_does_not_run_everywhere_is_named(digests, tmp_path):
     data = synthetic_cubes.cube("other", missing=[("mle", seed) for seed in range(synthetic_cubes.SEEDS)])
-    cube = synthetic_cubes.write(data, tmp_path / "other.nc")
-    build_digest(cube, tmp_path / "other.digest.nc")
-    drawing = drawn("performance-profile", [*digests, tmp_path / "other.digest.nc"])
+    drawing = drawn("performance-profile", [*digests, synthetic_cubes.digest(data, tmp_path / "other.nc")])
     assert "Not on every problem, and left out: MLE." in drawing.caption
     assert "MLE" not in set(drawing.table["algorithm"])
 
@@ -210,8 +204,7 @@ def test_probabilities_are_bold_by_a_corrected_test_and_from_ten_seeds_on(seeds,
         data = synthetic_cubes.cube(f"p-{problem}", title=f"Problem {problem}")
         data = data.isel(seed=np.arange(seeds) % synthetic_cubes.SEEDS)
         data = data.assign_coords(seed=("seed", range(seeds), {"long_name": "seed", "units": "1"}))
-        paths.append(tmp_path / f"{problem}.digest.nc")
-        build_digest(synthetic_cubes.write(data, tmp_path / f"{problem}.nc"), paths[-1])
+        paths.append(synthetic_cubes.digest(data, tmp_path / f"{problem}.nc"))
     found = drawn("probability-of-improvement", paths)
     table = found.table.set_index(["algorithm", "other"])
     pairs = 3 * seeds

@@ -9,12 +9,11 @@ import synthetic_objectives
 
 from bocu.core import style
 from bocu.core.io.files import open_netcdf, read_netcdf
-from bocu.pages.figures.landscape import Landscape
-from bocu.pages.figures.prior_means import PriorMeans
+from bocu.pages.figures.landscapes import Landscape, PriorMeans
+from bocu.pages.figures.priors import Rejection, RejectionParameters
 from bocu.pages.figures.realised import OneSeedParameters, arm_axis
-from bocu.pages.figures.rejection import Rejection, RejectionParameters
-from bocu.pages.figures.results import Cube
-from bocu.pages.figures.summary import Summary, SummaryParameters, relative_regret
+from bocu.pages.figures.relative_regret import Summary, SummaryParameters, relative_regret
+from bocu.pages.figures.results import Digest
 from bocu.sweep.evaluation.prior_choices import account
 
 
@@ -125,17 +124,16 @@ def test_landscape_shows_payoffs_closed_arms_and_the_best_open_one(hills_inputs)
 
 def test_summary_is_the_ratio_to_random(hills):
     plan, folder = hills
-    cube = Cube(folder / plan.paths.cube("hills"))
-    row = relative_regret(cube, "so", "random")[0]
-    regret = cube.data["regret"].sel(objective="any", metric="so").sum("iteration").mean("seed")
+    regret = read_netcdf(folder / plan.paths.cube("hills"))["regret"].sel(objective="any", metric="so")
+    regret = regret.sel(iteration=slice(1, None)).sum("iteration").mean("seed")
+    drawing = Summary(SummaryParameters()).draw({"digests": [folder / plan.paths.digest("hills")]})
+    titles = Digest(folder / plan.paths.digest("hills")).titles
+    table = drawing.table.set_index("algorithm")
     for label in ("mle", "pe-gp-ucb", "oracle"):
-        assert row.ratios[label].value == pytest.approx(
-            float(regret.sel(algorithm=label) / regret.sel(algorithm="random"))
-        )
-        assert row.ratios[label].low <= row.ratios[label].value <= row.ratios[label].high
-    assert row.ratios["random"].value == row.ratios["random"].low == row.ratios["random"].high == 1.0
-    inputs = {"cubes": [folder / plan.paths.cube("hills")], "summary": folder / plan.paths.summary()}
-    drawing = Summary(SummaryParameters()).draw(inputs)
+        row = table.loc[titles[label]]
+        assert row["ratio"] == pytest.approx(float(regret.sel(algorithm=label) / regret.sel(algorithm="random")))
+        assert row["low"] <= row["ratio"] <= row["high"]
+    assert table.loc["Random", ["ratio", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
     assert drawing.problem == ""
     assert "relative to Random" in drawing.figure.axes[0].get_xlabel()
 
@@ -149,18 +147,17 @@ def test_points_of_a_summary_are_told_apart_without_their_dashes(cube_path, tmp_
     paths = []
     for label in ("pe-gp-ucb", "mle"):  # in rows apart
         part = whole.sel(algorithm=["random", label]).assign_attrs(problem_label=label)
-        paths.append(synthetic_cubes.write(part, tmp_path / f"{label}.nc"))
-    axes = Summary(SummaryParameters()).draw({"cubes": paths}).figure.axes[0]
+        paths.append(synthetic_cubes.digest(part, tmp_path / f"{label}.nc"))
+    axes = Summary(SummaryParameters()).draw({"digests": paths}).figure.axes[0]
     points = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.get_lines() if line.get_marker()}
     named = [points[label] for label in points if not label.startswith("_")]
     assert len(named) == len(set(named)) == 3
 
 
 def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path):
-    cube = Cube(synthetic_cubes.write(synthetic_objectives.cube(), tmp_path / "one.nc"))
-    assert [row.metric for row in relative_regret(cube, None, "random")] == ["dro", "wcs"]
-    assert [row.metric for row in relative_regret(cube, "wcs", "random")] == ["wcs", "wcs"]
-    assert relative_regret(cube, "xyz", "random") == []
+    cube = Digest(synthetic_cubes.digest(synthetic_objectives.cube(), tmp_path / "one.nc"))
+    for wanted, metrics in ((None, ["dro", "wcs"]), ("wcs", ["wcs"]), ("xyz", [])):
+        assert list(dict.fromkeys(row[2] for row in relative_regret(cube, wanted, "random"))) == metrics
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):

@@ -7,9 +7,9 @@ import xarray as xr
 from test_finite_landscape import described
 
 from bocu.core.errors import BocuError
-from bocu.pages.figures.results import Results, results_of
+from bocu.pages.figures.results import Digest
+from bocu.pages.figures.robust_decisions import WorstExpectation
 from bocu.pages.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
-from bocu.pages.figures.worst_expectation import WorstExpectation
 from bocu.robust.ambiguity import KullbackLeibler, TotalVariation
 from bocu.sweep.evaluation.one_decision import objectives_of, reach
 
@@ -61,8 +61,8 @@ def test_the_picture_has_them_as_dots_and_lines():
         WorstExpectation(wrong).draw(described("kirschner", decision_points=[15], context_points=[12]))
 
 
-def test_seconds_are_those_of_whole_runs(cube_path):
-    cube: Results = results_of({"cube": str(cube_path)})
+def test_seconds_are_those_of_whole_runs(cube_path, digest_path):
+    cube = Digest(digest_path)
     times = seconds_of_runs(cube)
     branch = next(iter(cube.branches()))
     with xr.open_dataset(cube_path) as data:
@@ -73,7 +73,7 @@ def test_seconds_are_those_of_whole_runs(cube_path):
     assert float(error) == pytest.approx(whole.std(ddof=1) / np.sqrt(len(whole)), rel=0.05, abs=1e-9)
     one, other = list(times)[:2]
     parameters = {"rows": ["A", "B"], "columns": {"ours": [one, other]}, "published": {"paper": ["7 ± 1", "8 ± 2"]}}
-    drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"cube": str(cube_path)})
+    drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"digest": digest_path})
     (axes,) = drawing.figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
     dots = {line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() in "os"}

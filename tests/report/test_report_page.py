@@ -134,7 +134,7 @@ def test_the_same_results_give_the_same_page(site):
 
 
 def test_faults_of_the_user_are_one_line(site, tmp_path):
-    arguments = ({"name": "x"}, site.cubes, site.summary)
+    arguments = ({"name": "x"}, site.digests, site.summary)
     with pytest.raises(BocuError, match="no algorithm 'mlee'; did you mean 'mle'"):
         build(*arguments, site.figures, tmp_path / "index.html", reference="mlee")
     broken = tmp_path / "broken.json"

@@ -13,7 +13,7 @@ from bocu.core.written import counted, spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, nothing_to_show
 from bocu.pages.figures.regret import Curve, curve_table, draw_curves
-from bocu.pages.figures.results import NO_OBJECTIVE, CubeBranch, Results, results_of, seed_counts
+from bocu.pages.figures.results import NO_OBJECTIVE, Cube, CubeBranch, Digest, seed_counts
 from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS
 from bocu.sweep.evaluation.statistics import mean_and_error
 
@@ -47,7 +47,7 @@ class Cost(Figure[CostParameters]):
     Parameters = CostParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = results_of(inputs)
+        cube = Digest(inputs["digest"]) if "digest" in inputs else Cube(inputs["cube"])
         branches = cube.branches(self.parameters.algorithms)
         own = {branch: cube.titles[branch.algorithm] for branch in branches}
         shown = {
@@ -81,7 +81,7 @@ class Cost(Figure[CostParameters]):
         table = curve_table(({"objective": each, "quantity": "milliseconds"}, own) for each, own in panels.items())
         return Drawing(picture, self.about.title, caption, alternative, cube.problem, cube.data_label, table)
 
-    def _points(self, cube: Results, branches: Sequence[CubeBranch]) -> Drawing:
+    def _points(self, cube: Digest | Cube, branches: Sequence[CubeBranch]) -> Drawing:
         """Draw the one median that there is of each as a point: it makes no curve."""
         titles = marks.titles_of({cube.problem: cube}, {(0, cube.problem): branches}, {})
         curves = self._curves(cube, {branch: title for (_, branch), title in titles.items()})
@@ -98,7 +98,7 @@ class Cost(Figure[CostParameters]):
         alternative = f"Dots of milliseconds a round: {told}."
         return Drawing(picture, self.about.title, caption, alternative, cube.problem, cube.data_label, table)
 
-    def _curves(self, cube: Results, titles: Mapping[CubeBranch, str]) -> list[Curve]:
+    def _curves(self, cube: Digest | Cube, titles: Mapping[CubeBranch, str]) -> list[Curve]:
         found: list[Curve] = []
         looks = cube.looks_apart(self.parameters.algorithms)
         for branch, title in titles.items():

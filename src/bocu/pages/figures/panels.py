@@ -37,8 +37,8 @@ from bocu.pages.figures.regret import (
 )
 from bocu.pages.figures.results import (
     CubeBranch,
-    Results,
-    all_results,
+    Digest,
+    all_digests,
     metric_title,
     problem_names,
     seed_counts,
@@ -131,7 +131,7 @@ class Panel:
     problem: str
     row: Row
     kind: Kind
-    cubes: Sequence[Results]
+    cubes: Sequence[Digest]
     curves: Sequence[Curve]
     pursued: bool
 
@@ -173,7 +173,7 @@ class Panels(Figure[PanelsParameters]):
     Parameters = PanelsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = {cube.problem: cube for cube in all_results(inputs)}
+        cubes = {cube.problem: cube for cube in all_digests(inputs)}
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
         rows = [
             row if row.title else row.model_copy(update={"title": metric_title(cubes.values(), row.metric)})
@@ -207,7 +207,7 @@ class Panels(Figure[PanelsParameters]):
 
     def _panel(
         self,
-        cubes: Mapping[str, Results],
+        cubes: Mapping[str, Digest],
         problems: Sequence[str],
         row: Row,
         branches: Mapping[str, Sequence[CubeBranch]],
@@ -285,7 +285,7 @@ class Panels(Figure[PanelsParameters]):
             found.append(textwrap.fill(with_unit(title, panel.unit), COLUMN_WIDTH // len(line)) + simulated)
         return found
 
-    def _described(self, cubes: Mapping[str, Results], drawn: Sequence[Panel], picture: "Picture") -> Drawing:
+    def _described(self, cubes: Mapping[str, Digest], drawn: Sequence[Panel], picture: "Picture") -> Drawing:
         kinds = list(dict.fromkeys(QUANTITIES[panel.kind] for panel in drawn))
         names = problem_names(list(cubes.values()))
         problems = list(dict.fromkeys(cube.problem for panel in drawn for cube in panel.cubes))
@@ -344,12 +344,12 @@ def _name_row(axes: "Axes", title: str) -> None:
     axes.annotate(title, (1.0, 0.5), xycoords="axes fraction", va="center", ha="left", fontweight="bold", **place)
 
 
-def _cells(row: Row, cubes: Mapping[str, Results]) -> list[list[str]]:
+def _cells(row: Row, cubes: Mapping[str, Digest]) -> list[list[str]]:
     """Return the problems of every panel of a row."""
     return [[cell] if isinstance(cell, str) else cell for cell in (row.problems or list(cubes))]
 
 
-def _branches(cube: Results, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
+def _branches(cube: Digest, row: Row, algorithms: Sequence[str] | None) -> list[CubeBranch]:
     """Return the branches of a panel, in the order of the cube."""
     if row.metric not in cube.metrics:
         return []

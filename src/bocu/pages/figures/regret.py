@@ -10,16 +10,14 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
-from bocu.core.parameters import Integer
 from bocu.core.rounds import EVERY
 from bocu.core.written import spoken
 from bocu.pages.figures.base import Algorithms, DigestedParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.results import (
     NO_OBJECTIVE,
     CubeBranch,
-    Results,
+    Digest,
     foremost,
-    results_of,
     seed_counts,
     shown_unit,
     with_unit,
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
-
-    from bocu.sweep.experiment.products import FigurePaths
 
 KIND = (
     "Regret summed up, divided by the rounds so far, of each round, or the least of any round so far; or that of the "
@@ -80,13 +76,8 @@ class RegretParameters(DigestedParameters):
         False, description="Logarithmic axis of regret, not of payoffs; rounds without regret leave gaps."
     )
     cut: bool = Field(True, description=CUT)
-    smooth: Integer = Field(1, ge=1, description="Rounds averaged into one point of instantaneous regret.")
     from_initial: bool = Field(False, description=FROM_INITIAL)
     spread: Spread = Field("standard-error", description=SPREAD)
-
-    def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
-        # Digests know single rounds.
-        return {"cube": paths.cube} if self.smooth > 1 else super().inputs(paths)
 
 
 class Regret(Figure[RegretParameters]):
@@ -100,7 +91,7 @@ class Regret(Figure[RegretParameters]):
     Parameters = RegretParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = results_of(inputs)
+        cube = Digest(inputs["digest"])
         named = [cube.metric(label) for label in self.parameters.metrics or ()]
         pairs = list(product(cube.objectives(), named)) if named else foremost(cube)
         if self._gains:
@@ -131,7 +122,7 @@ class Regret(Figure[RegretParameters]):
         style.legend_below(picture)
         return self._described(cube, picture, curves)
 
-    def _curves(self, cube: Results, objective: str, metric: str) -> list["Curve"]:
+    def _curves(self, cube: Digest, objective: str, metric: str) -> list["Curve"]:
         settings = self.parameters
         branches = cube.branches(settings.algorithms, [objective])
         return curves_of(
@@ -142,7 +133,6 @@ class Regret(Figure[RegretParameters]):
             settings.kind,
             settings.spread,
             settings.from_initial,
-            settings.smooth,
         )
 
     def _apart(self, curves: Sequence["Curve"]) -> tuple[list["Curve"], list["Curve"]]:
@@ -160,20 +150,18 @@ class Regret(Figure[RegretParameters]):
     def _quantity(self) -> str:
         return QUANTITIES[self.parameters.kind]
 
-    def _described(self, cube: Results, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
-        kind, smooth = self.parameters.kind, self.parameters.smooth
+    def _described(self, cube: Digest, picture: "Picture", curves: dict[tuple[str, str], list["Curve"]]) -> Drawing:
         metrics = list(dict.fromkeys(metric for _, metric in curves))
         objectives = list(dict.fromkeys(objective for objective, _ in curves))
         by = spoken([cube.metric_titles[metric] for metric in metrics])
         units = f" in {shown_unit(cube.units)}" if shown_unit(cube.units) else ""
-        averaged = f", averaged over {smooth} rounds" if kind == "instantaneous" and smooth > 1 else ""
         pursued = spoken([cube.objective_titles[objective] for objective in objectives])
         rows = "" if objectives == [NO_OBJECTIVE] else f" Pursued: {pursued}."
         left_out = CUT_WORDS if any(self._apart(panel)[1] for panel in curves.values()) else ""
         counts = {curve.title: curve.seeds for panel in curves.values() for curve in panel}
         scored = "" if self._gains else f", scored by {by}"
         caption = (
-            f"{self._quantity.capitalize()}{units} on {cube.title}{averaged}: mean (lines) and "
+            f"{self._quantity.capitalize()}{units} on {cube.title}: mean (lines) and "
             f"{SPREADS[self.parameters.spread]} (bands) over {seed_counts(counts)}{scored}.{rows}{left_out}"
             f"{'' if self._gains else below_zero(curve for panel in curves.values() for curve in panel)}"
         )
@@ -251,19 +239,18 @@ def below_zero(curves: Iterable[Curve]) -> str:
 
 
 def curves_of(
-    cube: Results,
+    cube: Digest,
     titles: Mapping[CubeBranch, str],
     looks: Mapping[str, style.Stroke],
     metric: str,
     kind: Kind,
     spread: Spread = "standard-error",
     from_initial: bool = False,
-    smooth: int = 1,
 ) -> list[Curve]:
     """Return the lines of some branches by their titles; none where no seed is finished or nothing of the kind is."""
     found = []
     for branch, title in titles.items():
-        curve = cube.curve(branch, metric, kind, smooth, from_initial)
+        curve = cube.curve(branch, metric, kind, from_initial)
         if curve is not None:
             width = curve.error * (student_factor(curve.seeds) if spread == "interval-95" else 1.0)
             place = list(looks).index(title)
@@ -366,7 +353,7 @@ def _marks(points: int, position: int) -> tuple[int, int]:
     return (position * step // 7) % max(step, 1), step
 
 
-def _panel_title(cube: Results, objective: str, metric: str, pairs: Sequence[tuple[str, str]]) -> str:
+def _panel_title(cube: Digest, objective: str, metric: str, pairs: Sequence[tuple[str, str]]) -> str:
     """Return what tells a panel from the others: objective and metric, once where they are called alike."""
     pursued, scored = cube.objective_titles[objective], cube.metric_titles[metric]
     objectives, metrics = ({pair[place] for pair in pairs} for place in (0, 1))

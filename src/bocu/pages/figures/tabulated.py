@@ -27,7 +27,7 @@ from bocu.pages.figures.base import (
     said_only,
 )
 from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
-from bocu.pages.figures.results import Results, results_of
+from bocu.pages.figures.results import Digest
 from bocu.robust.contexts.estimates import OBSERVATIONS, distances_of_estimates
 from bocu.robust.contexts.laws import ContextLaw
 from bocu.sweep.evaluation.run_statistics import SECONDS
@@ -85,7 +85,7 @@ class RunTimes(Figure[RunTimesParameters]):
     Parameters = RunTimesParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cube = results_of(inputs)
+        cube = Digest(inputs["digest"])
         settings = self.parameters
         times = seconds_of_runs(cube)
         if not times:
@@ -105,7 +105,7 @@ class RunTimes(Figure[RunTimesParameters]):
         return _drawn(rows, cells, ("Time of a run", caption, "seconds a run"), cube.problem, cube.data_label)
 
 
-def seconds_of_runs(cube: Results) -> dict[str, str]:
+def seconds_of_runs(cube: Digest) -> dict[str, str]:
     """Return seconds of a whole run by the algorithm's label, as "mean ± error"; of several objectives the first."""
     found: dict[str, str] = {}
     for branch in cube.branches():

@@ -17,7 +17,7 @@ from bocu.core.io.lineage import lineage_of
 from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, results_at, standings_of
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, standings_of
 from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report import embedded, records, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
@@ -146,7 +146,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     write_text(output, page_template("bocu.pages.report", "page.html.jinja").render(page))
 
 
-def _titles(cubes: Sequence[Results]) -> dict[str, dict[str, str]]:
+def _titles(cubes: Sequence[Digest]) -> dict[str, dict[str, str]]:
     """Return what is written for labels, by kind."""
     found: dict[str, dict[str, str]] = {kind: {} for kind in ("problem", "objective", "metric", "algorithm")}
     for cube in cubes:
@@ -164,7 +164,7 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str, reference: str | None) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.reference: str | None = reference or part.experiment.get("reference")
-        self.cubes = [results_at(path) for path in part.cubes]
+        self.cubes = [Digest(path) for path in part.cubes]
         self.pictures = pictures(part.figures, folder)
         self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
@@ -230,7 +230,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     }
 
 
-def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, list[records.Fields]]]:
+def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Digest, list[records.Fields]]]:
     """Return every problem of every experiment with its regret at checkpoints."""
     for chapter in chapters:
         with open_netcdf(chapter.summary) as totals:
@@ -241,7 +241,7 @@ def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, l
 
 
 def _records(
-    cube: Results, found: Tables, checkpoints: list[records.Fields], reference: str | None
+    cube: Digest, found: Tables, checkpoints: list[records.Fields], reference: str | None
 ) -> dict[str, list[records.Fields]]:
     return {
         "final-regret": [*records.final_regret(cube, found)],
@@ -253,7 +253,7 @@ def _records(
     }
 
 
-def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, Any]:
+def _page(chapters: Sequence[_Chapter], cubes: Sequence[Digest]) -> dict[str, Any]:
     """Collect what the template shows of all."""
     experiments = [chapter.experiment for chapter in chapters]
     scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
@@ -311,7 +311,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
     return None
 
 
-def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -> list[tuple[str, str]]:
+def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Digest]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
     done, missing = _runs(cubes)
     metrics = [cube.metric_titles[label] for cube in cubes for label in metrics_off_paths(cube.data)]
@@ -336,7 +336,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
     ]
 
 
-def _lead(cubes: Sequence[Results]) -> str:
+def _lead(cubes: Sequence[Digest]) -> str:
     """Say what was run in a sentence, from what there is: what a file says of itself may be of another scale."""
     if not cubes:
         return ""
@@ -348,7 +348,7 @@ def _lead(cubes: Sequence[Results]) -> str:
     return f"{told[0]} on {told[1]}: {told[2]}, {several} each."
 
 
-def _runs(cubes: Sequence[Results]) -> tuple[int, int]:
+def _runs(cubes: Sequence[Digest]) -> tuple[int, int]:
     """Return how many runs are done and missing."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done, missing = (sum(int((one == word).sum()) for one in status) for word in (DONE, MISSING))
@@ -362,7 +362,7 @@ def some(words: Sequence[str], between: str = ", ") -> str:
     return f"{len(words)}: {between.join(words[:_FIRST])} and {len(words) - _FIRST} more"
 
 
-def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
+def _problem(cube: Digest, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
     groups, pictures = records.foremost(cube), chapter.pictures
     label = str(cube.data.attrs["problem_label"])
 

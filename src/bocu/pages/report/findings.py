@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bocu.core.written import counted, round_time, spoken, work_time
-from bocu.pages.figures.results import NO_OBJECTIVE, Results, Tables
+from bocu.pages.figures.results import NO_OBJECTIVE, Digest, Tables
 from bocu.pages.figures.who_wins import Compared, leaders, who_leads
 from bocu.pages.report import records, tables
 from bocu.pages.report.records import Spent
@@ -18,7 +18,7 @@ MOST = 4
 MOST_NAMED = 3
 
 
-def against(cube: Results, found: Tables, reference: str) -> list[str]:
+def against(cube: Digest, found: Tables, reference: str) -> list[str]:
     """Say for each objective and metric of the page who has more regret than the reference, who less."""
     name = written([cube], reference)
     if all(branch.algorithm != reference for branch in cube.branches()):
@@ -38,7 +38,7 @@ def against(cube: Results, found: Tables, reference: str) -> list[str]:
     return sentences
 
 
-def written(cubes: Sequence[Results], label: str | None) -> str:
+def written(cubes: Sequence[Digest], label: str | None) -> str:
     """Return what is written for an algorithm; empty for none."""
     return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, final_totals, groups
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, final_totals, groups
 from bocu.pages.figures.results import foremost as foremost
 from bocu.sweep.evaluation.run_statistics import SECONDS, Told
 from bocu.sweep.evaluation.standings import Standings, tail
@@ -33,7 +33,7 @@ class Spent:
     total: float
 
 
-def _place(cube: Results, objective: str, algorithm: str, metric: str | None = None) -> Fields:
+def _place(cube: Digest, objective: str, algorithm: str, metric: str | None = None) -> Fields:
     """Return what a record begins with: what it is about."""
     scored = {} if metric is None else {"metric": metric}
     return {"problem": cube.problem, "objective": objective, **scored, "algorithm": algorithm}
@@ -49,7 +49,7 @@ def choose_reference(table: Standings, wanted: str | None = None) -> str | None:
     return table.least or min(table.means, key=lambda label: table.means[label], default=None)
 
 
-def final_regret(cube: Results, found: Tables) -> Iterator[Fields]:
+def final_regret(cube: Digest, found: Tables) -> Iterator[Fields]:
     """Return mean, standard error and spread of the final cumulative regret, a record an algorithm and table.
 
     `standing` is that of `Standings.standing`; empty for yardsticks.
@@ -73,7 +73,7 @@ def final_regret(cube: Results, found: Tables) -> Iterator[Fields]:
             }
 
 
-def difference_records(cube: Results, found: Tables, wanted: str | None = None) -> Iterator[Fields]:
+def difference_records(cube: Digest, found: Tables, wanted: str | None = None) -> Iterator[Fields]:
     """Compare every algorithm with the reference on the same seeds, a record an algorithm and table."""
     for (objective, metric), table in found.items():
         reference = choose_reference(table, wanted)
@@ -97,7 +97,7 @@ def difference_records(cube: Results, found: Tables, wanted: str | None = None) 
             }
 
 
-def mean_ranks(cube: Results) -> Iterator[Fields]:
+def mean_ranks(cube: Digest) -> Iterator[Fields]:
     """Rank the algorithms within each seed, a record an algorithm, objective and metric."""
     for objective, metric, branches in groups(cube):
         totals = {label: own for label, own in final_totals(cube, branches, metric).items() if own}
@@ -111,7 +111,7 @@ def mean_ranks(cube: Results) -> Iterator[Fields]:
             }
 
 
-def told_records(cube: Results, told: Told) -> Iterator[Fields]:
+def told_records(cube: Digest, told: Told) -> Iterator[Fields]:
     """Return what is told of a statistic, a record a branch and metric; times have no metric."""
     if cube.outputs < told.outputs:
         return
@@ -122,7 +122,7 @@ def told_records(cube: Results, told: Told) -> Iterator[Fields]:
             yield {**place, **told.summary(values, int(cube.iterations[-1]))}
 
 
-def spent(cube: Results) -> list[Spent]:
+def spent(cube: Digest) -> list[Spent]:
     """Return what each algorithm took on a problem, asking and telling, over all its objectives."""
     found: dict[str, tuple[float, float, int]] = {}
     for branch in cube.branches():
@@ -140,7 +140,7 @@ def spent(cube: Results) -> list[Spent]:
     ]
 
 
-def holes(cube: Results) -> Iterator[Fields]:
+def holes(cube: Digest) -> Iterator[Fields]:
     """Name what is not there: seeds without a run, and finished seeds that a metric does not score, a record each."""
     for branch in cube.branches():
         status = cube.status(branch)
@@ -156,7 +156,7 @@ def holes(cube: Results) -> Iterator[Fields]:
             yield {**_place(cube, branch.objective, branch.algorithm), **told}
 
 
-def with_titles(cube: Results, record: Fields) -> Fields:
+def with_titles(cube: Digest, record: Fields) -> Fields:
     """Return a record with titles in place of the labels of objective, metric and algorithm."""
     titles = {
         "objective": "" if record["objective"] == NO_OBJECTIVE else cube.objective_titles[record["objective"]],
@@ -166,14 +166,14 @@ def with_titles(cube: Results, record: Fields) -> Fields:
     return {**record, **titles}
 
 
-def resets(cube: Results) -> Iterator[Fields]:
+def resets(cube: Digest) -> Iterator[Fields]:
     """Name the runs in which all candidate priors were rejected, a record a run, with the first such round."""
     for branch in cube.branches():
         for seed, round_ in cube.resets(branch).items():
             yield {**_place(cube, branch.objective, branch.algorithm), "seed": seed, "round": round_}
 
 
-def checkpoints(summary: "xr.Dataset", cube: Results) -> Iterator[Fields]:
+def checkpoints(summary: "xr.Dataset", cube: Digest) -> Iterator[Fields]:
     """Return cumulative regret after some of the rounds, from the summary, a record an algorithm and checkpoint."""
     own = summary.sel(problem=cube.data.attrs["problem_label"])
     regret = own["cumulative_regret"].transpose("objective", "algorithm", "metric", "seed", "checkpoint")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bocu.core.io.files import atomic_path
 from bocu.core.written import NOTHING, brief, counted, decimals, number, probability, round_time, work_time
-from bocu.pages.figures.results import NO_OBJECTIVE, Results, shown_unit
+from bocu.pages.figures.results import NO_OBJECTIVE, Digest, shown_unit
 from bocu.pages.report.records import Fields, Spent
 from bocu.sweep.evaluation.audits import Audit
 from bocu.sweep.evaluation.run_statistics import TOLD, Told
@@ -87,7 +87,7 @@ def parquet_beside(tables: Sequence[Path]) -> list[Path]:
 
 
 def comparison(
-    cube: Results,
+    cube: Digest,
     objective: str,
     metric: str,
     kinds: Mapping[str, Sequence[Fields]],
@@ -158,7 +158,7 @@ def comparison(
     )
 
 
-def about(cube: Results, objective: str, metric: str) -> dict[str, str]:
+def about(cube: Digest, objective: str, metric: str) -> dict[str, str]:
     """Return what a table is about, for the page's filters."""
     return {"problem": cube.problem, "objective": objective, "metric": metric}
 
@@ -201,7 +201,7 @@ def _led(final: Mapping[str, Fields], titles: Mapping[str, str]) -> str:
     return f" Bold: the least regret, and what has at most {margin} more, as the interval has it.{rest}"
 
 
-def along_the_way(cube: Results, objective: str, metric: str, records: Sequence[Fields]) -> Table:
+def along_the_way(cube: Digest, objective: str, metric: str, records: Sequence[Fields]) -> Table:
     """Show how cumulative regret grows over the rounds."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     rounds = sorted({record["round"] for record in own})
@@ -245,7 +245,7 @@ def audited(found: Audit) -> Table:
     return Table("audit-table", caption, ("Problem", "Set", "Drawn from", "Cases", "Largest error"), tuple(rows))
 
 
-def by_itself(cube: Results, objective: str, metric: str, told: Told, records: Sequence[Fields]) -> Table:
+def by_itself(cube: Digest, objective: str, metric: str, told: Told, records: Sequence[Fields]) -> Table:
     """Show a statistic that has a table of its own, the largest first."""
     own = [r for r in records if (r["problem"], r["objective"], r["metric"]) == (cube.problem, objective, metric)]
     own.sort(key=lambda record: (isnan(record[told.value]), -record[told.value]))
@@ -260,7 +260,7 @@ def by_itself(cube: Results, objective: str, metric: str, told: Told, records: S
     )
 
 
-def scored(cube: Results, objective: str, metric: str) -> str:
+def scored(cube: Digest, objective: str, metric: str) -> str:
     """Say in a caption what scores, and which objective is pursued, where one is."""
     by = f"scored by {cube.metric_titles[metric]}"
     if objective == NO_OBJECTIVE:

@@ -1,10 +1,11 @@
-"""The whole experiment as a table: final regret relative to a reference, a row an algorithm, a column a problem."""
+"""Final regret of all algorithms on all problems, relative to a reference: as dots with intervals, and as a table."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 from pydantic import Field
 
 from bocu.core import style
@@ -14,16 +15,17 @@ from bocu.core.written import spoken
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import ComparingParameters, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.results import (
-    Results,
-    all_results,
+    CubeBranch,
+    Digest,
+    all_digests,
     metric_title,
+    problem_names,
     reference_label,
     seed_counts,
     shared_data_label,
 )
-from bocu.pages.figures.summary import regret_ratio, without
 from bocu.sweep.evaluation.standings import TIED, TOO_FEW, VERDICT_SEEDS, Standings
-from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS
+from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, Interval, student_ratio
 from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.titles import in_words
 
@@ -32,8 +34,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-LINE, HEAD, TITLE = 0.165, 0.11, 0.32
-"""Height of a row, of a line of a column's heading, and of a block's title with what is around it, inches."""
+LINE, ROW_MARGIN = 0.13, 0.18
+"""Of a summary: heights of an algorithm's line, and of what is left between rows, inches."""
+PAGE = 4.5
+"""Inches of rows above which they stand in two columns."""
+TITLE_LETTERS = 18
+ROW, HEAD, TITLE = 0.165, 0.11, 0.32
+"""Of a scoreboard: height of a row, of a line of a heading, and of a block's title with what is around it, inches."""
 KEY = "blue: less regret than the reference, red: more; bold: leads; italic: not told apart from the reference"
 HEAD_WIDTH = 11
 """Letters in a line of a column's heading."""
@@ -46,6 +53,178 @@ COLUMNS = (
 """Of the table beside the figure."""
 RANGE = 8.0
 """The ratio, and one over it, from which on colours stay the same."""
+
+
+class SummaryParameters(ComparingParameters):
+    """Parameters of `Summary`."""
+
+    metric: Annotated[str | None, Naming("metric")] = Field(
+        None,
+        description="Label of the metric; if left out, that of the objective's own label, or the problem's first.",
+    )
+
+
+class Summary(Figure[SummaryParameters]):
+    """Final cumulative regret relative to a reference algorithm, with intervals over paired seeds, a row a problem."""
+
+    about = About(
+        title="Summary",
+        summary="final regret of every algorithm on every problem, relative to a reference",
+    )
+    scope = "experiment"
+    digested = True
+    Parameters = SummaryParameters
+
+    def compose(self, inputs: Inputs) -> Drawing:
+        import pandas as pd
+
+        cubes = all_digests(inputs)
+        names: dict[str, str] = {}
+        looks: dict[str, style.Stroke] = {}
+        titles: dict[str, str] = {}
+        for cube in cubes:
+            names, looks, titles = names | cube.names, looks | cube.looks, titles | cube.titles
+        wanted = self.parameters.metric
+        if wanted is not None and not any(wanted in cube.metrics for cube in cubes):
+            cubes[0].metric(wanted)
+        reference = reference_label("summary", self.parameters.reference, names)
+        called = problem_names(cubes)
+        every = pd.DataFrame(
+            [row for cube in cubes for row in relative_regret(cube, wanted, reference, called[cube.problem])],
+            columns=["problem", "row", "metric", "label", "ratio", "low", "high", "seeds"],
+        )
+        table = every.dropna(subset="ratio")
+        if table.empty:
+            reason = f"no problem has a positive mean regret of {reference} to compare with"
+            return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
+        labels, rows = [label for label in names if label in set(table["label"])], table["row"].unique()
+        table = table.sort_values(["row", "label"], key=lambda own: own.map([*rows, *labels].index), kind="stable")
+        # Points have no dash: in the legend, colour and marker tell all algorithms apart.
+        points = {(looks[label].colour, looks[label].marker) for label in labels}
+        colours = table["label"].map(lambda label: looks[label].colour)
+        if colours.groupby(table["row"]).apply(lambda own: own.duplicated().any()).any() or len(points) < len(labels):
+            looks = style.apart({label: looks[label] for label in labels})
+        named = {"algorithm": table["label"].map(titles), "reference": titles[reference]}
+        table = table.assign(**named)[
+            ["problem", "row", "metric", "algorithm", "reference", "ratio", "low", "high", "seeds"]
+        ].reset_index(drop=True)
+        strokes = {titles[label]: looks[label] for label in labels}
+        left_out = [row for row in every["row"].unique() if row not in rows]
+        picture = self._picture(table, strokes, {cube.problem for cube in cubes if cube.data_label})
+        return self._described(cubes, table, left_out, reference, picture)
+
+    @staticmethod
+    def _picture(table: "pd.DataFrame", strokes: Mapping[str, style.Stroke], simulated: Collection[str]) -> "Picture":
+        # A row is as high as what stands in it.
+        sizes = table.groupby("row", sort=False).size()
+        ends = (LINE * sizes + ROW_MARGIN).cumsum()
+        column = (ends.shift(fill_value=0.0) >= ends.iloc[-1] / 2) & (ends.iloc[-1] > PAGE)
+        parts = [own for _, own in ends.groupby(column)]
+        begins = [own.iloc[0] - LINE * sizes[own.index[0]] - ROW_MARGIN for own in parts]
+        tall = max(own.iloc[-1] - begin for own, begin in zip(parts, begins, strict=True))
+        across = f"final regret relative to {table['reference'].iloc[0]}"
+        picture, grid = style.facets(len(parts), tall, 2, below=0.9, across=across, sharex=True)
+        made_up = table["problem"].isin(simulated)
+        marked = set(table["row"][made_up]) if not made_up.all() else set()
+        lines = table.groupby("row", sort=False).cumcount() + 0.5
+        heights = table["row"].map(ends) - ROW_MARGIN / 2 - LINE * (table["row"].map(sizes) - lines)
+        for axes, own, begin in zip(grid, parts, begins, strict=True):
+            marks.intervals(
+                axes, table.assign(height=heights)[table["row"].isin(own.index)], "ratio", strokes, "height"
+            )
+            axes.axvline(1, color=style.INK, linewidth=0.8)
+            for edge in own.iloc[:-1]:
+                axes.axhline(edge, color=style.PALE, linewidth=0.6)
+            told = [f"{title} (simulated)" if title in marked else title for title in own.index]
+            wrapped = [textwrap.fill(title, TITLE_LETTERS, break_on_hyphens=False) for title in told]
+            axes.set_yticks(own - (LINE * sizes[own.index] + ROW_MARGIN) / 2, wrapped)
+            axes.set_ylim(begin + tall, begin)
+        _scale(grid[0], table[["ratio", "low"]].min(axis=None))
+        style.legend_below(picture, list(strokes))
+        return picture
+
+    @staticmethod
+    def _described(
+        cubes: list[Digest], table: "pd.DataFrame", left_out: list[str], reference: str, picture: "Picture"
+    ) -> Drawing:
+        title = table["reference"].iloc[0]
+        rows = table.groupby("row", sort=False)
+        metrics = rows["metric"].first()
+        told_by = {metric: metric_title(cubes, metric) for metric in metrics.unique()}
+        scored = "; ".join(
+            f"by {by}"
+            + (
+                f": {spoken([row.removesuffix(f', {by}') for row in metrics.index[metrics == metric]])}"
+                if len(told_by) > 1
+                else ""
+            )
+            for metric, by in told_by.items()
+        )
+        caption = (
+            f"Cumulative regret at the end of every run, divided by that of {title} (1), scored {scored}: ratio of "
+            f"means over {seed_counts(rows['seeds'].max().to_dict())} with {CONFIDENCE:.0%} intervals (Fieller's) over "
+            "paired seeds; a point without a line has none that is bounded."
+            + without(cubes, reference, title)
+            + (f" Not comparable (regret of {title} is not positive): {spoken(left_out)}." if left_out else "")
+        )
+        least = table.loc[rows["ratio"].idxmin()]
+        told = [f"{row.row}: smallest {row.algorithm} at {row.ratio:.2f}" for row in least.itertuples()]
+        alternative = f"Dot chart of final regret relative to {title}. {'; '.join(told)}."
+        label = shared_data_label([cube for cube in cubes if cube.problem in set(table["problem"])])
+        return Drawing(picture, "Summary", caption, alternative, "", label, table)
+
+
+def without(cubes: Sequence[Digest], reference: str, title: str) -> str:
+    """Say on which problems the reference did not run, in a sentence with a space before; empty where there is none."""
+    missed = [cube.problem for cube in cubes if all(branch.algorithm != reference for branch in cube.branches())]
+    return f" {title} did not run on {spoken(missed)}." if missed else ""
+
+
+def _scale(axes: "Axes", lowest: float) -> None:
+    """Compare ratios on a logarithmic axis, unless one of them is not positive."""
+    if lowest <= 0:
+        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+        return
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(_round_number)
+    axes.xaxis.set_minor_formatter(_round_number)
+
+
+def _round_number(value: float, position: float) -> str:
+    return f"{value:g}" if f"{value:e}"[0] in "125" else ""
+
+
+def relative_regret(
+    cube: Digest, wanted: str | None, reference: str, called: str = ""
+) -> Iterator[tuple[str, str, str, str, float, float, float, int]]:
+    """Return the final cumulative regret of every algorithm relative to the reference, by pursued objective.
+
+    Scored by the metric that is wanted, if the problem has it; else by that of the objective's label, or the first.
+
+    Returns:
+        Problem, what is written of problem and objective, metric, algorithm, and the ratio with its ends and seeds.
+    """
+    base = next((branch for branch in cube.branches() if branch.algorithm == reference), None)
+    if base is None or (wanted is not None and wanted not in cube.metrics):
+        return
+    for objective in cube.objectives():
+        metric = wanted or (objective if objective in cube.metrics else cube.metrics[0])
+        named = called or cube.problem
+        title = f"{named}, {cube.objective_titles[objective]}" if len(cube.objectives()) > 1 else named
+        for branch in cube.branches(pursuing=[objective]):
+            ratio = regret_ratio(cube, branch, base, metric)
+            ends = ratio.value, ratio.low, ratio.high, ratio.count
+            yield cube.problem, title, metric, branch.algorithm, *ends
+
+
+def regret_ratio(cube: Digest, branch: CubeBranch, base: CubeBranch, metric: str) -> Interval:
+    """Return regret summed from round 1 on relative to that of another branch; no number where that is not positive."""
+    own, other = cube.totals(branch, metric), cube.totals(base, metric)
+    shared = [seed for seed in own if seed in other]
+    numerator, denominator = (np.array([totals[seed] for seed in shared]) for totals in (own, other))
+    if not shared or denominator.mean() <= 0:
+        return Interval(float("nan"), float("nan"), float("nan"), len(shared))
+    return student_ratio(numerator, denominator)
 
 
 class ScoreBlock(Parameters):
@@ -118,7 +297,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
     Parameters = ScoreboardParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = {cube.problem: cube for cube in all_results(inputs)}
+        cubes = {cube.problem: cube for cube in all_digests(inputs)}
         names = {label: name for cube in cubes.values() for label, name in cube.names.items()}
         reference = reference_label("scoreboard", self.parameters.reference, names)
         metrics = dict.fromkeys(metric for cube in cubes.values() for metric in cube.metrics)
@@ -135,7 +314,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
-    def _table(self, block: ScoreBlock, cubes: Mapping[str, Results], reference: str, written: str) -> ScoreTable:
+    def _table(self, block: ScoreBlock, cubes: Mapping[str, Digest], reference: str, written: str) -> ScoreTable:
         import pandas as pd
 
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
@@ -171,11 +350,11 @@ class Scoreboard(Figure[ScoreboardParameters]):
         by_algorithm = table.sort_values("algorithm", key=lambda own: own.map(order.index), kind="stable")
         return ScoreTable(block, columns, by_algorithm, competing)
 
-    def _picture(self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable]) -> "Picture":
+    def _picture(self, cubes: Mapping[str, Digest], tables: Sequence[ScoreTable]) -> "Picture":
         heads = [self._heads(cubes, table) for table in tables]
         # A heading that the block above has at the same place is not repeated.
         shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
-        rows = [LINE * len(table.rows) for table in tables]
+        rows = [ROW * len(table.rows) for table in tables]
         above = [TITLE + HEAD * max((text.count("\n") + 1 for text in head), default=0) for head in shown]
         picture = style.new_figure(sum(rows) + sum(above) + HEAD)
         grid = picture.add_gridspec(len(tables), 1, height_ratios=rows)
@@ -185,7 +364,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         picture.supxlabel(KEY, fontsize=6.4, color=style.INK)
         return picture
 
-    def _heads(self, cubes: Mapping[str, Results], table: ScoreTable) -> list[str]:
+    def _heads(self, cubes: Mapping[str, Digest], table: ScoreTable) -> list[str]:
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
         for problem in table.columns:
@@ -195,7 +374,7 @@ class Scoreboard(Figure[ScoreboardParameters]):
         return heads
 
     def _described(
-        self, cubes: Mapping[str, Results], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
+        self, cubes: Mapping[str, Digest], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
         import pandas as pd
 
