@@ -101,8 +101,7 @@ def summary(paths: Sequence[Path], folder: Path) -> None:
 def figures(paths: Sequence[Path], folder: Path) -> None:
     """Draw a figure of regret for every problem, and the three of the whole experiment."""
     from bocu.pages.figures.base import save
-    from bocu.pages.figures.panels import Panels, PanelsParameters
-    from bocu.pages.figures.regret import Regret, RegretParameters
+    from bocu.pages.figures.regret import Panels, PanelsParameters, Regret, RegretParameters
     from bocu.pages.figures.relative_regret import Scoreboard, ScoreboardParameters, Summary, SummaryParameters
 
     for figure in (

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bocu.commands.combinations import as_json, as_tables
+from bocu.commands.listing import combinations_json, combinations_tables
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
 from bocu.core.rounds import EVERY
@@ -134,14 +134,14 @@ def test_what_does_not_run_has_one_line_of_reason(answers):
 
 
 def test_the_committed_page_is_the_generated_one(root, answers):
-    assert (root / "docs/combinations.md").read_text() == as_tables(answers), "run `make schema`"
+    assert (root / "docs/combinations.md").read_text() == combinations_tables(answers), "run `make schema`"
 
 
 def test_the_command_prints_both(answers):
     tables = CliRunner().invoke(app, ["list", "--combinations"])
-    assert tables.output == as_tables(answers)
+    assert tables.output == combinations_tables(answers)
     as_data = CliRunner().invoke(app, ["list", "--combinations", "--json"])
-    assert as_data.output == as_json(answers) + "\n"
+    assert as_data.output == combinations_json(answers) + "\n"
     found = json.loads(as_data.output)
     assert len(found) == len(answers)
     assert {"algorithm", "kind", "protocol", "objective", "set", "reason", "runs"} == set(found[0])

@@ -3,7 +3,7 @@ import synthetic_cubes
 import synthetic_objectives
 
 from bocu.pages.figures.base import save
-from bocu.pages.figures.cost import Cost, CostParameters
+from bocu.pages.figures.times import Cost, CostParameters
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.curves import medians as _medians
 from bocu.sweep.evaluation.run_statistics import SECONDS

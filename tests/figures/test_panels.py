@@ -7,7 +7,7 @@ from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain
 
 from bocu.core import style
 from bocu.learners.algorithms.thompson import ThompsonSampling
-from bocu.pages.figures.panels import POINTS, Panels, PanelsParameters
+from bocu.pages.figures.regret import POINTS, Panels, PanelsParameters
 
 
 @pytest.fixture

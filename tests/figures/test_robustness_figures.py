@@ -15,7 +15,7 @@ from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameter
 from bocu.pages.figures.results import Digest
 from bocu.pages.figures.robust_decisions import PriceOfRobustness, PriceOfRobustnessParameters
 from bocu.pages.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
-from bocu.pages.report.records import foremost
+from bocu.pages.report.tables import foremost
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.sweep.evaluation.cubes import metrics_off_paths
 from bocu.sweep.evaluation.price_of_robustness import prices

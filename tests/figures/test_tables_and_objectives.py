@@ -9,7 +9,7 @@ from test_finite_landscape import described
 from bocu.core.errors import BocuError
 from bocu.pages.figures.results import Digest
 from bocu.pages.figures.robust_decisions import WorstExpectation
-from bocu.pages.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
+from bocu.pages.figures.times import DensityEstimates, RunTimes, seconds_of_runs
 from bocu.robust.ambiguity import KullbackLeibler, TotalVariation
 from bocu.sweep.evaluation.one_decision import objectives_of, reach
 

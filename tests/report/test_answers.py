@@ -6,7 +6,7 @@ import pytest
 from bocu.core import style
 from bocu.pages.figures.who_wins import Compared
 from bocu.pages.report.findings import answers
-from bocu.pages.report.records import Spent
+from bocu.pages.report.tables import Spent
 from bocu.sweep.evaluation.standings import Standings
 
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]

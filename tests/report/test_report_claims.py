@@ -8,8 +8,17 @@ import pytest
 import synthetic_cubes
 
 from bocu.core.errors import BocuError
-from bocu.pages.report.claims import measured, numbers, opening
-from bocu.pages.report.claims_page import BEGIN, END, StandingCubes, judge, section, write_section
+from bocu.pages.report.claims import (
+    BEGIN,
+    END,
+    StandingCubes,
+    judge,
+    measured,
+    numbers,
+    opening,
+    section,
+    write_section,
+)
 from bocu.sweep.evaluation.claims.model import Claim, read_claims
 from bocu.sweep.evaluation.claims.records import read_verdicts, write_verdicts
 

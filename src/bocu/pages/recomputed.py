@@ -96,8 +96,10 @@ class Recomputed:
         if isinstance(found, dict) and (shown is None or isinstance(shown, dict)):
             for key in sorted({*(shown or {}), *found} - _PLACES):
                 one, other = (shown or {}).get(key), found.get(key)
-                packed = key in _PACKED and isinstance(one, str) and isinstance(other, str)
-                (self._compare_packed if packed else self.compare)(f"{where}: {key}", one, other, labels)
+                if key in _PACKED and isinstance(one, str) and isinstance(other, str):
+                    self._compare_packed(f"{where}: {key}", one, other)
+                else:
+                    self.compare(f"{where}: {key}", one, other, labels)
             return
         if isinstance(shown, list) and isinstance(found, list) and len(shown) == len(found):
             of_curves = len(labels) == len(found) and any(isinstance(one, dict) for one in found)
@@ -109,7 +111,7 @@ class Recomputed:
         if not (np.isclose(shown, found, rtol=RELATIVE, atol=0) if numbers else shown == found):
             self.faults.append(f"{where}: the page says {_told(shown)}; the run files say {_told(found)}")
 
-    def _compare_packed(self, where: str, shown: str, found: str, _: Sequence[str]) -> None:
+    def _compare_packed(self, where: str, shown: str, found: str) -> None:
         """Compare numbers in single precision; one line names them all."""
         one, other = embedded.unpacked(shown), embedded.unpacked(found)
         self.numbers += len(one)

@@ -19,9 +19,9 @@ from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, standings_of
 from bocu.pages.figures.who_wins import comparisons
-from bocu.pages.report import embedded, records, tables
+from bocu.pages.report import embedded, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
-from bocu.pages.report.claims import beside, csv_records, opening, read_all, section
+from bocu.pages.report.claims import beside, csv_records, on_page, opening, read_all
 from bocu.pages.report.findings import against, answers, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
@@ -133,7 +133,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
         **_page(chapters, cubes),
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
-        "claims": section(claimed, written_for),
+        "claims": on_page(claimed, written_for),
         "opening": opening(claimed, written_for),
         "claims_beside": beside(claimed, pictures, written_for),
         "lineage": lineage.text if lineage else "",
@@ -202,16 +202,16 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             data = "simulated" if cube.data_label else ""
             for kind, rows in kinds.items():
                 write[kind]([{**row, "data": data} for row in rows])
-            shown["holes"] += [records.with_titles(cube, hole) for hole in kinds["holes"]]
-            shown["resets"] += [records.with_titles(cube, reset) for reset in records.resets(cube)]
+            shown["holes"] += [tables.with_titles(cube, hole) for hole in kinds["holes"]]
+            shown["resets"] += [tables.with_titles(cube, reset) for reset in tables.resets(cube)]
             sentences = [] if chapter.reference is None else against(cube, found, chapter.reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
             shown["problems"].append(_problem(cube, kinds, chapter))
             compared += comparisons(cube, chapter.experiment.get("leads_within"), found)
             if cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator":
                 tried.append(cube.called)
-            spent += records.spent(cube)
-            for objective, metric in records.foremost(cube):
+            spent += tables.spent(cube)
+            for objective, metric in tables.foremost(cube):
                 panel = embedded.panel(cube, (objective, metric), found[objective, metric], chapter.origin, looks)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
@@ -230,26 +230,26 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     }
 
 
-def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Digest, list[records.Fields]]]:
+def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Digest, list[tables.Fields]]]:
     """Return every problem of every experiment with its regret at checkpoints."""
     for chapter in chapters:
         with open_netcdf(chapter.summary) as totals:
             for cube in chapter.cubes:
                 with reading(chapter.summary):
-                    checkpoints = [*records.checkpoints(totals, cube)]
+                    checkpoints = [*tables.checkpoints(totals, cube)]
                 yield chapter, cube, checkpoints
 
 
 def _records(
-    cube: Digest, found: Tables, checkpoints: list[records.Fields], reference: str | None
-) -> dict[str, list[records.Fields]]:
+    cube: Digest, found: Tables, checkpoints: list[tables.Fields], reference: str | None
+) -> dict[str, list[tables.Fields]]:
     return {
-        "final-regret": [*records.final_regret(cube, found)],
-        "differences": [*records.difference_records(cube, found, reference)],
-        "ranks": [*records.mean_ranks(cube)],
-        **{told.file: [*records.told_records(cube, told)] for told in TOLD},
+        "final-regret": [*tables.final_regret(cube, found)],
+        "differences": [*tables.difference_records(cube, found, reference)],
+        "ranks": [*tables.mean_ranks(cube)],
+        **{told.file: [*tables.told_records(cube, told)] for told in TOLD},
         "checkpoints": checkpoints,
-        "holes": [*records.holes(cube)],
+        "holes": [*tables.holes(cube)],
     }
 
 
@@ -329,7 +329,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Digest]) ->
         ("Problems", some([cube.called for cube in cubes])),
         ("Algorithms", ("; " if any("," in title for title in algorithms) else ", ").join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metrics))),
-        ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
+        ("Seeds", f"{len(seeds)} ({tables.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
         ("Data sets", "; ".join(data_sets if len(data_sets) > 1 else sources) or "none: formulas and draws"),
@@ -362,8 +362,8 @@ def some(words: Sequence[str], between: str = ", ") -> str:
     return f"{len(words)}: {between.join(words[:_FIRST])} and {len(words) - _FIRST} more"
 
 
-def _problem(cube: Digest, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
-    groups, pictures = records.foremost(cube), chapter.pictures
+def _problem(cube: Digest, kinds: Mapping[str, list[tables.Fields]], chapter: _Chapter) -> dict[str, Any]:
+    groups, pictures = tables.foremost(cube), chapter.pictures
     label = str(cube.data.attrs["problem_label"])
 
     def folders(objective: str) -> dict[str, str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from bocu.core.written import counted, round_time, spoken, work_time
 from bocu.pages.figures.results import NO_OBJECTIVE, Digest, Tables
 from bocu.pages.figures.who_wins import Compared, leaders, who_leads
-from bocu.pages.report import records, tables
-from bocu.pages.report.records import Spent
+from bocu.pages.report import tables
+from bocu.pages.report.tables import Spent
 from bocu.sweep.evaluation.standings import BEHIND, OPEN, VERDICT_SEEDS
 
 MOST = 4
@@ -25,7 +25,7 @@ def against(cube: Digest, found: Tables, reference: str) -> list[str]:
         return [f"{cube.called}: {name} does not run here; the table compares with the least regret instead."]
     sentences = []
     alone = len(cube.objectives()) == 1
-    for objective, metric in records.foremost(cube):
+    for objective, metric in tables.foremost(cube):
         where = f"{cube.called}, {tables.scored(cube, NO_OBJECTIVE if alone else objective, metric)}"
         table = found[objective, metric]
         if not table.regrets[reference]:
