@@ -116,9 +116,9 @@ def figures(paths: Sequence[Path], folder: Path) -> None:
 
 
 def report(paths: Sequence[Path], folder: Path) -> None:
-    from bocu.pages.report.build import build
+    from bocu.pages.report.build import Part, build_page
 
-    build({"name": "large"}, paths, folder / "summary.nc", [], folder / "report" / "index.html")
+    build_page([Part({"name": "large"}, paths, folder / "summary.nc", [])], folder / "report" / "index.html")
 
 
 def measured(queue: Any, stage: Callable[..., None], *arguments: Any) -> None:

@@ -1,7 +1,6 @@
 """Every figure: drawn, marked, described and written the same way."""
 
 import json
-import xml.etree.ElementTree
 from typing import Annotated
 
 import pytest
@@ -37,17 +36,6 @@ def test_simulated_data_are_marked_in_picture_caption_and_words(name, digest_pat
     real = draw(name, {"digest": digest_path})
     assert SIMULATED_MARK not in texts(real)
     assert "imulated" not in real.caption + real.alternative
-
-
-@pytest.mark.parametrize("name", FROM_CUBE_ALONE)
-def test_the_same_cube_gives_the_same_bytes(name, digest_path, tmp_path):
-    for folder in ("one", "two"):
-        files = [tmp_path / folder / f"picture.{suffix}" for suffix in ("png", "svg", "json")]
-        save(draw(name, {"digest": digest_path}), *files)
-    for suffix in ("png", "svg", "pdf", "json"):
-        one, two = (tmp_path / folder / f"picture.{suffix}" for folder in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes(), suffix
-    xml.etree.ElementTree.parse(tmp_path / "one" / "picture.svg")
 
 
 def test_settings_of_the_user_change_no_byte(digest_path, tmp_path):

@@ -47,12 +47,6 @@ def test_bands_may_be_intervals(digest_path):
     assert "95 % intervals (bands)" in drawing.caption
 
 
-def test_average_is_cumulative_over_rounds(digest_path):
-    axes = drawn(digest_path, kind="average").figure.axes[0]
-    total = expected("random").cumsum(axis=1) / np.arange(1, ITERATIONS + 1)
-    np.testing.assert_allclose(lines(axes)["Random"].get_ydata(), total.mean(axis=0))
-
-
 def test_a_panel_a_metric(digest_path):
     figure = drawn(digest_path).figure
     assert [axes.get_title() for axes in figure.axes] == ["so", "ro"]

@@ -7,7 +7,7 @@ import synthetic_cubes
 
 from bocu.core import style
 from bocu.core.loading import load
-from bocu.pages.figures.base import draw_files, finish, save
+from bocu.pages.figures.base import draw_files, save
 from bocu.pages.figures.results import Digest
 from bocu.pages.report.pictures import picture
 from bocu.sweep.experiment.registry import REGISTRY
@@ -157,35 +157,6 @@ def test_a_scoreboard_is_a_table_of_the_page_too(digests, tmp_path):
     assert table.caption.startswith("Expectation: regret relative to Oracle")
     save(drawn("ranking", digests), *files)
     assert picture(files[2], tmp_path).boards == ()
-
-
-def test_lines_of_one_picture_share_no_colour_while_there_are_colours():
-    same = {str(place): style.Stroke(style.BLUE, style.SOLID, "o") for place in range(12)}
-    found = style.apart(same)
-    assert found["0"] == same["0"]
-    assert len({look.colour for look in found.values()}) == 12
-    assert {(look.dash, look.marker) for look in found.values()} == {(style.SOLID, "o")}
-
-
-def test_axes_have_two_to_four_ticks_and_long_titles_break():
-    picture = style.new_figure(2.0)
-    for axes, ends in zip(picture.subplots(1, 3), ((0.0, 1.07), (-14.0, 33.0), (0.0, 61234.0)), strict=True):
-        axes.plot(ends, ends)
-        axes.set_title("A title that is far too long for one of three panels")
-    finish(picture)
-    for axes in picture.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = axis.get_view_interval()
-            assert 2 <= sum(low <= place <= high for place in axis.get_ticklocs()) <= 4
-        assert max(map(len, axes.get_title().split("\n"))) < 32
-
-
-def test_bands_of_regret_end_at_zero():
-    axes = style.new_figure(2.0).subplots()
-    style.error_band(axes, np.array([0.0, 1.0]), np.array([0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
-    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == 0.0
-    style.error_band(axes, np.array([0.0, 1.0]), np.array([-0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
-    assert axes.collections[1].get_paths()[0].vertices[:, 1].min() == pytest.approx(-0.6)
 
 
 def test_svg_turns_light_on_dark_pages_and_has_no_ground(digests, tmp_path):

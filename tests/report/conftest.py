@@ -11,7 +11,7 @@ import synthetic_cubes
 from bocu.pages.figures.base import save
 from bocu.pages.figures.priors import PriorsParameters, RejectionTimes
 from bocu.pages.figures.regret import Regret, RegretParameters
-from bocu.pages.report.build import build
+from bocu.pages.report.build import Part, build_page
 from bocu.sweep.evaluation.cubes import build_summary
 
 EXPERIMENT = {
@@ -107,8 +107,10 @@ def make_site(tmp_path_factory):
 
         output = folder / "report" / "index.html"
 
-        def rebuild(**changed):
-            build(experiment, digests, folder / "cubes" / "summary.nc", figures, output, **changed)
+        def rebuild(reference=None, claims=()):
+            build_page(
+                [Part(experiment, digests, folder / "cubes" / "summary.nc", figures, claims=claims)], output, reference
+            )
             return Page(output.read_text(encoding="utf-8"))
 
         rebuild()

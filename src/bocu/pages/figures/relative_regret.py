@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -259,30 +258,9 @@ class ScoreboardParameters(ComparingParameters):
     )
 
 
-@dataclass(frozen=True)
-class ScoreTable:
-    """A block with its numbers.
-
-    Attributes:
-        columns: labels of the problems.
-        numbers: a row for each number, with `COLUMNS`, in the order of the experiment's algorithms.
-        competing: titles that may be marked as the least of a column.
-    """
-
-    block: ScoreBlock
-    columns: Sequence[str]
-    numbers: "pd.DataFrame"
-    competing: frozenset[str]
-
-    @property
-    def rows(self) -> list[str]:
-        """Titles of the algorithms."""
-        return list(dict.fromkeys(self.numbers["algorithm"]))
-
-    def least(self, column: str) -> "pd.DataFrame":
-        """Return the competing rows of the smallest ratio in a column; several where they are equal."""
-        own = self.numbers[(self.numbers["problem"] == column) & self.numbers["algorithm"].isin(self.competing)]
-        return own[own["ratio"] == own["ratio"].min()]
+Scores = tuple[ScoreBlock, Sequence[str], "pd.DataFrame"]
+"""A block, labels of the problems in its columns, and a row for each number, in the order of the algorithms: `COLUMNS`,
+and whether the algorithm may be the least of a column."""
 
 
 class Scoreboard(Figure[ScoreboardParameters]):
@@ -308,13 +286,13 @@ class Scoreboard(Figure[ScoreboardParameters]):
         own = next(cube.titles[reference] for cube in cubes.values() if reference in cube.titles)
         written = self.parameters.titles.get(reference, own)
         found = [self._table(block, cubes, reference, written) for block in blocks]
-        tables = [table for table in found if len(table.numbers)]
+        tables = [table for table in found if len(table[2])]
         if not tables:
             reason = f"no finished run can be compared with {written}, or its mean regret is not positive"
             return nothing_to_show(next(iter(cubes.values())), "Scoreboard", reason, whole_experiment=True)
         return self._described(cubes, tables, (reference, written), self._picture(cubes, tables))
 
-    def _table(self, block: ScoreBlock, cubes: Mapping[str, Digest], reference: str, written: str) -> ScoreTable:
+    def _table(self, block: ScoreBlock, cubes: Mapping[str, Digest], reference: str, written: str) -> Scores:
         import pandas as pd
 
         scored = [problem for problem, cube in cubes.items() if block.metric in cube.metrics]
@@ -343,46 +321,45 @@ class Scoreboard(Figure[ScoreboardParameters]):
                 title, ratio = titles[problem, branch], regret_ratio(cubes[problem], branch, base, block.metric)
                 leading = title in first
                 apart = title in gaps and gaps[title].on_average not in (TIED, TOO_FEW)
-                numbers = ratio.value, ratio.low, ratio.high, ratio.count, leading, apart
+                numbers = ratio.value, ratio.low, ratio.high, ratio.count, leading, apart, title in competing
                 rows.append((block.title, block.metric, problem, title, written, *numbers))
         order = list(dict.fromkeys(titles.values()))
-        table = pd.DataFrame(rows, columns=list(COLUMNS)).dropna(subset="ratio")
-        by_algorithm = table.sort_values("algorithm", key=lambda own: own.map(order.index), kind="stable")
-        return ScoreTable(block, columns, by_algorithm, competing)
+        table = pd.DataFrame(rows, columns=[*COLUMNS, "competing"]).dropna(subset="ratio")
+        return block, columns, table.sort_values("algorithm", key=lambda own: own.map(order.index), kind="stable")
 
-    def _picture(self, cubes: Mapping[str, Digest], tables: Sequence[ScoreTable]) -> "Picture":
-        heads = [self._heads(cubes, table) for table in tables]
+    def _picture(self, cubes: Mapping[str, Digest], tables: Sequence[Scores]) -> "Picture":
+        heads = [self._heads(cubes, columns) for _, columns, _ in tables]
         # A heading that the block above has at the same place is not repeated.
         shown = [head if not place or head != heads[place - 1] else [] for place, head in enumerate(heads)]
-        rows = [ROW * len(table.rows) for table in tables]
+        rows = [ROW * numbers["algorithm"].nunique() for _, _, numbers in tables]
         above = [TITLE + HEAD * max((text.count("\n") + 1 for text in head), default=0) for head in shown]
         picture = style.new_figure(sum(rows) + sum(above) + HEAD)
         grid = picture.add_gridspec(len(tables), 1, height_ratios=rows)
-        widest = max(LEAST_COLUMNS, *(len(table.columns) for table in tables))
+        widest = max(LEAST_COLUMNS, *(len(columns) for _, columns, _ in tables))
         for place, (table, head) in enumerate(zip(tables, shown, strict=True)):
             _draw(picture.add_subplot(grid[place]), table, head, widest)
         picture.supxlabel(KEY, fontsize=6.4, color=style.INK)
         return picture
 
-    def _heads(self, cubes: Mapping[str, Digest], table: ScoreTable) -> list[str]:
+    def _heads(self, cubes: Mapping[str, Digest], columns: Sequence[str]) -> list[str]:
         mixed = len({bool(cube.data_label) for cube in cubes.values()}) > 1
         heads = []
-        for problem in table.columns:
+        for problem in columns:
             lines = textwrap.wrap(self.parameters.columns.get(problem, in_words(problem)), HEAD_WIDTH)
             simulated = mixed and problem in cubes and bool(cubes[problem].data_label)
             heads.append("\n".join([*lines, "(simulated)"] if simulated else lines))
         return heads
 
     def _described(
-        self, cubes: Mapping[str, Digest], tables: Sequence[ScoreTable], named: tuple[str, str], picture: "Picture"
+        self, cubes: Mapping[str, Digest], tables: Sequence[Scores], named: tuple[str, str], picture: "Picture"
     ) -> Drawing:
         import pandas as pd
 
         label_of_reference, reference = named
-        problems = list(dict.fromkeys(problem for table in tables for problem in table.columns if problem in cubes))
-        numbers = pd.concat([table.numbers for table in tables], ignore_index=True)
+        problems = list(dict.fromkeys(each for _, columns, _ in tables for each in columns if each in cubes))
+        numbers = pd.concat([own for *_, own in tables], ignore_index=True).drop(columns="competing")
         counts = numbers.groupby("problem", sort=False)["seeds"].max().reindex(problems).dropna().astype(int).to_dict()
-        scored = "; ".join(table.block.title for table in tables)
+        scored = "; ".join(block.title for block, *_ in tables)
         caption = (
             f"Cumulative regret at the end of every run, divided by that of {reference}: ratio of means over "
             f"{seed_counts(counts)}; below 1 (blue) there is less regret, above 1 (red) more. Blocks: the objective "
@@ -394,15 +371,12 @@ class Scoreboard(Figure[ScoreboardParameters]):
             f"Empty: not defined or not finished, or the regret of {reference} is not positive."
             + without(list(cubes.values()), label_of_reference, reference)
         )
-        told = [
-            f"{table.block.title}: "
-            + ", ".join(
-                f"{column} {spoken(least['algorithm'].tolist())} {least['ratio'].iloc[0]:.2f}"
-                for column in table.columns
-                if len(least := table.least(column))
-            )
-            for table in tables
-        ]
+        told = []
+        for block, columns, own in tables:
+            least = own[own["competing"]]
+            least = least[least["ratio"] == least.groupby("problem")["ratio"].transform("min")].groupby("problem")
+            each = {problem: f"{spoken([*one['algorithm']])} {one['ratio'].iloc[0]:.2f}" for problem, one in least}
+            told.append(f"{block.title}: {', '.join(f'{one} {each[one]}' for one in columns if one in each)}")
         alternative = (
             f"Table of regret relative to {reference}. The smallest ratio of every problem: {'; '.join(told)}."
         )
@@ -410,11 +384,12 @@ class Scoreboard(Figure[ScoreboardParameters]):
         return Drawing(picture, self.about.title, caption, alternative, "", label, numbers)
 
 
-def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> None:
+def _draw(axes: "Axes", table: Scores, head: Sequence[str], widest: int) -> None:
     from matplotlib.colors import LogNorm
 
-    cells = table.numbers.set_index(["algorithm", "problem"])
-    square = cells["ratio"].unstack().reindex(index=table.rows, columns=table.columns)
+    block, columns, numbers = table
+    cells = numbers.set_index(["algorithm", "problem"])
+    square = cells["ratio"].unstack().reindex(index=numbers["algorithm"].unique(), columns=columns)
     leading, apart = (cells.index[cells[what]] for what in ("leading", "told_apart_from_reference"))
     marks.heat(
         axes, square.clip(1.0 / RANGE, RANGE), square.map(_short), bold=leading, plain=apart,
@@ -425,7 +400,7 @@ def _draw(axes: "Axes", table: ScoreTable, head: Sequence[str], widest: int) -> 
     axes.xaxis.tick_top()
     axes.tick_params("y", length=0, labelsize=6.6, labelrotation=0)
     axes.tick_params("x", length=0, labelsize=5.8, pad=1)
-    axes.set_title(table.block.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
+    axes.set_title(block.title, loc="left", fontweight="bold", fontsize=7.2, pad=3)
 
 
 def _short(value: float) -> str:

@@ -63,45 +63,25 @@ _MANY, _FIRST = 8, 3
 
 
 def table_files(output: str | Path) -> dict[str, Path]:
-    """Return the CSV files that `build` writes beside the page `output`, by kind."""
+    """Return the CSV files that `build_page` writes beside the page `output`, by kind."""
     return {kind: Path(output).parent / "tables" / f"{kind}.csv" for kind in COLUMNS}
-
-
-def build(
-    experiment: Mapping[str, object],
-    cubes: Sequence[str | Path],
-    summary: str | Path,
-    figures: Sequence[str | Path],
-    output: str | Path,
-    reference: str | None = None,
-    audits: Sequence[str | Path] = (),
-    claims: Sequence[str | Path] = (),
-) -> None:
-    """Write the report: one HTML file that needs no network, and its tables as CSV files.
-
-    Args:
-        experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
-        cubes: one file a problem, its digest or its cube, in the order of the report.
-        summary: the experiment's summary.
-        figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
-        output: the page; tables go to `table_files(output)`.
-        reference: label of the algorithm that others are compared with; the best of each table, if left out, and
-            where it has no finished run.
-        audits: what `bocu audit` found, one file or none.
-        claims: verdicts on claims, one file or none.
-
-    Raises:
-        BocuError: a file is missing or broken, or no algorithm has the label `reference`.
-    """
-    build_page([Part(experiment, cubes, summary, figures, audits, claims)], output, reference)
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a page shows of one experiment; all as in `build`."""
+    """What a page shows of one experiment.
+
+    Attributes:
+        experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
+        digests: one a problem, in the order of the report.
+        summary: the experiment's summary.
+        figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
+        audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
+    """
 
     experiment: Mapping[str, Any]
-    cubes: Sequence[str | Path]
+    digests: Sequence[str | Path]
     summary: str | Path
     figures: Sequence[str | Path]
     audits: Sequence[str | Path] = ()
@@ -109,15 +89,16 @@ class Part:
 
 
 def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:
-    """Write one page, and its tables, over one experiment or several, whose names then stand before their problems.
+    """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
     Args:
-        parts: one an experiment.
-        output: as in `build`.
-        reference: as in `build`; that of each experiment, if left out.
+        parts: one an experiment; names of several stand before their problems.
+        output: the page; tables go to `table_files(output)`.
+        reference: label of the algorithm that others are compared with; that of each experiment, if left out. Where
+            there is none, or it has no finished run, it is the best of each table.
 
     Raises:
-        BocuError: as in `build`.
+        BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
     folder = Path(output).parent
     chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "", reference) for part in parts]
@@ -164,9 +145,9 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str, reference: str | None) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.reference: str | None = reference or part.experiment.get("reference")
-        self.cubes = [Digest(path) for path in part.cubes]
+        self.cubes = [Digest(path) for path in part.digests]
         self.pictures = pictures(part.figures, folder)
-        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
+        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.digests), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
         self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
         if prefix:
