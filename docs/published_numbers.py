@@ -69,6 +69,17 @@ class PublishedNumbers:
         self.abouts, (self.objectives, _) = plan.algorithm_abouts, plan.titles
         self.yardsticks = {about["title"] for about in self.abouts.values() if about["yardstick"] == "yes"}
 
+    def spent(self) -> tuple[int, float]:
+        """Return how many runs there are, and the core hours that their rounds took."""
+        runs, seconds = 0, 0.0
+        for numbers in self.numbers.values():
+            for algorithm, objectives in numbers.known.algorithms.items():
+                for objective in objectives:
+                    times = numbers.at("seconds", Place(objective, algorithm, ""))
+                    runs += len(times)
+                    seconds += sum(times.values()) * numbers.known.rounds
+        return runs, seconds / 3600
+
     def data(self) -> str:
         """Say which problems rest on stand-ins, and which on measured data that the command alone does not have."""
         stand_ins = [label for label, numbers in self.numbers.items() if numbers.data_label]
@@ -455,19 +466,10 @@ def overview(published: PublishedNumbers, scoreboards: Sequence[str], rankings: 
 
 def _ran(published: PublishedNumbers) -> str:
     """Say how many runs there are, and what their rounds took."""
-    runs, seconds = 0, 0.0
-    for numbers in published.numbers.values():
-        for algorithm, objectives in numbers.known.algorithms.items():
-            for objective in objectives:
-                spent = numbers.at("seconds", Place(objective, algorithm, ""))
-                runs += len(spent)
-                seconds += sum(spent.values()) * numbers.known.rounds
+    runs, hours = published.spent()
     planned, found = len(published.plan.problems), len(published.numbers)
     of = f"{found} problems" if found == planned else f"{found} of {planned} problems"
-    return (
-        f"{of}, {scale_of(published.numbers)}: {runs:,} runs, whose rounds took {number(seconds / 3600, 1)} hours on "
-        "one core each."
-    )
+    return f"{of}, {scale_of(published.numbers)}: {runs:,} runs, whose rounds took {number(hours, 1)} hours on one core each."
 
 
 class _Standings:
