@@ -469,7 +469,8 @@ def _ran(published: PublishedNumbers) -> str:
     runs, hours = published.spent()
     planned, found = len(published.plan.problems), len(published.numbers)
     of = f"{found} problems" if found == planned else f"{found} of {planned} problems"
-    return f"{of}, {scale_of(published.numbers)}: {runs:,} runs, whose rounds took {number(hours, 1)} hours on one core each."
+    ran = f"{runs:,} runs, whose rounds took {number(hours, 1)} hours on one core each."
+    return f"{of}, {scale_of(published.numbers)}: {ran}"
 
 
 class _Standings:
