@@ -7,7 +7,7 @@ import pytest
 from experiments import tiny
 
 from bocu.core.style import SIMULATED_MARK
-from bocu.pages.figures.finite_landscape import Contour, FiniteLandscapeParameters, FunctionAndDistributions
+from bocu.pages.figures.landscapes import Contour, FiniteLandscapeParameters, FunctionAndDistributions
 from bocu.sweep.experiment.planning import make_plan
 
 BOTH = {"function-and-distributions": FunctionAndDistributions, "contour": Contour}

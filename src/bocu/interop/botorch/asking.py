@@ -30,9 +30,9 @@ from bocu.core.rounds import BoxDomain, Context, Decision, Description, FiniteDo
 from bocu.core.ties import first_best
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, moments, seeded
 from bocu.learners.acquisition.multistart import SearchParameters
-from bocu.learners.algorithms.base import Algorithm
+from bocu.learners.algorithms.base import Algorithm, announced, plain_round
 from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS, BotorchModelParameters
-from bocu.learners.algorithms.continuous_base import Scaling, announced, plain_round
+from bocu.learners.algorithms.continuous_base import Scaling
 from bocu.robust.contexts.estimates import KernelDensity, draw
 
 if TYPE_CHECKING:
