@@ -19,21 +19,28 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
+from published_numbers import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING, number
-from bocu.pages.figures.base import Drawing, svg_of
-from bocu.pages.figures.finish import finish
+from bocu.pages.figures.base import Drawing, finish, svg_of
 from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
-from bocu.pages.report.claims import HEADER, tally, why
+from bocu.pages.report.claims import BEGIN as CLAIMS_BEGIN
+from bocu.pages.report.claims import END as CLAIMS_END
+from bocu.pages.report.claims import (
+    HEADER,
+    StandingCubes,
+    judge,
+    markdown_row,
+    markdown_row_of,
+    tally,
+    why,
+    write_section,
+)
 from bocu.pages.report.claims import numbers as numbers_of
-from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
-from bocu.pages.report.claims_page import END as CLAIMS_END
-from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, markdown_row_of, write_section
-from bocu.pages.report.published import PublishedNumbers, marks, marks_of_overview, overview, scale_of
-from bocu.pages.report.records import Fields
+from bocu.pages.report.tables import Fields
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file

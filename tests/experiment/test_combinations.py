@@ -2,7 +2,7 @@
 
 import pytest
 
-from bocu.commands.combinations import as_tables
+from bocu.commands.listing import combinations_tables
 from bocu.core.errors import BocuError
 from bocu.core.rounds import EVERY
 from bocu.sweep.experiment.combinations import KINDS, combinations
@@ -130,4 +130,4 @@ def test_what_does_not_run_has_one_line_of_reason(answers):
 
 
 def test_the_committed_page_is_the_generated_one(root, answers):
-    assert (root / "docs/combinations.md").read_text() == as_tables(answers), "run `make schema`"
+    assert (root / "docs/combinations.md").read_text() == combinations_tables(answers), "run `make schema`"

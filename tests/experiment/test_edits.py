@@ -59,7 +59,7 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         ["run */any/fully-bayesian"],
     ),
     "a compiled helper of the MMD's path": (
-        "robust/ambiguity/mmd/dense.py",
+        "robust/ambiguity/mmd/critical_line.py",
         "    scale = 1.0 / pivot\n",
         "    scale = -1.0 / pivot\n",
         ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case

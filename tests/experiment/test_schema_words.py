@@ -9,7 +9,7 @@ from experiments import tiny
 from jsonschema_specifications import REGISTRY
 from pydantic import Field
 
-from bocu.commands.json_schema import json_schema_of
+from bocu.commands.schema import json_schema_of
 from bocu.core.parameters import Count, Number, Parameters, Positive
 
 SHIPPED = ["experiment", "claims", "suggest"]

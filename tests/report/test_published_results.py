@@ -8,7 +8,7 @@ import pytest
 
 from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.region import RegionParameters
-from bocu.pages.report.claims_page import BEGIN, END, StandingCubes, judge, section
+from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.regions import region
 from bocu.sweep.experiment.configuration import read_experiment_file

@@ -6,7 +6,7 @@ import json
 import pytest
 from experiments import audited, run_all
 
-from bocu.pages.figures.panels import Panels
+from bocu.pages.figures.regret import Panels
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 

@@ -1,17 +1,54 @@
-"""Tables of seconds and of density estimates, and the objectives of a decision on its curve."""
+"""Times of rounds and runs, density estimates, and the objectives of a decision on its curve."""
 
 import cvxpy as cp
 import numpy as np
 import pytest
+import synthetic_cubes
+import synthetic_objectives
 import xarray as xr
 from test_finite_landscape import described
 
 from bocu.core.errors import BocuError
-from bocu.pages.figures.results import Results, results_of
-from bocu.pages.figures.tabulated import DensityEstimates, RunTimes, seconds_of_runs
-from bocu.pages.figures.worst_expectation import WorstExpectation
+from bocu.pages.figures.base import save
+from bocu.pages.figures.results import Digest
+from bocu.pages.figures.robust_decisions import WorstExpectation
+from bocu.pages.figures.times import Cost, CostParameters, DensityEstimates, RunTimes, seconds_of_runs
+from bocu.pages.report.pictures import pictures
 from bocu.robust.ambiguity import KullbackLeibler, TotalVariation
+from bocu.sweep.evaluation.curves import medians as _medians
 from bocu.sweep.evaluation.one_decision import objectives_of, reach
+from bocu.sweep.evaluation.run_statistics import SECONDS
+
+
+def test_a_point_is_the_median_of_its_rounds_and_the_initial_design_is_left_out():
+    iterations = np.array([-1, 0, 1, 2, 3, 4, 5])
+    seconds = np.array([[9.0, 9.0, 1.0, 2.0, 30.0, 4.0, 6.0]])
+    rounds, medians = _medians(iterations, seconds, 3)
+    assert rounds.tolist() == [3, 5]
+    assert medians.tolist() == [[2.0, 5.0]]
+    assert SECONDS.per_seed(iterations, seconds).tolist() == [(1.0 + 2.0 + 30.0 + 4.0 + 6.0) / 5]
+
+
+def test_figures_of_one_title_have_headings_of_their_own(cube_path, tmp_path):
+    drawing = Cost(CostParameters(smooth=4)).draw({"cube": cube_path})
+    files = []
+    for name in ("few", "many"):
+        files.append(tmp_path / f"{name}.json")
+        save(drawing, *(tmp_path / f"{name}.{kind}" for kind in ("png", "svg", "json")))
+    assert [each.title for each in pictures(files, tmp_path)] == ["Time of a round: few", "Time of a round: many"]
+    assert [each.title for each in pictures(files[:1], tmp_path)] == ["Time of a round"]
+
+
+def test_who_pursues_nothing_has_one_point_where_there_are_several_objectives(tmp_path):
+    data = synthetic_objectives.cube()
+    cube = synthetic_cubes.write(data, tmp_path / "cube.nc")
+    drawing = Cost(CostParameters(smooth=synthetic_objectives.ITERATIONS)).draw({"cube": cube})
+    assert drawing.alternative.startswith("Dots")
+    assert sorted(title.partition(",")[0] for title in drawing.table["algorithm"]) == [
+        "DRBO", "DRBO", "Random", "TS-BOCU", "TS-BOCU",
+    ]  # fmt: skip
+    assert not drawing.table["algorithm"].duplicated().any()
+
 
 PAYOFFS = np.array([1.0, 0.2, -0.6, 0.4, 0.9])
 REFERENCE = np.array([0.3, 0.25, 0.05, 0.2, 0.2])
@@ -61,8 +98,8 @@ def test_the_picture_has_them_as_dots_and_lines():
         WorstExpectation(wrong).draw(described("kirschner", decision_points=[15], context_points=[12]))
 
 
-def test_seconds_are_those_of_whole_runs(cube_path):
-    cube: Results = results_of({"cube": str(cube_path)})
+def test_seconds_are_those_of_whole_runs(cube_path, digest_path):
+    cube = Digest(digest_path)
     times = seconds_of_runs(cube)
     branch = next(iter(cube.branches()))
     with xr.open_dataset(cube_path) as data:
@@ -73,7 +110,7 @@ def test_seconds_are_those_of_whole_runs(cube_path):
     assert float(error) == pytest.approx(whole.std(ddof=1) / np.sqrt(len(whole)), rel=0.05, abs=1e-9)
     one, other = list(times)[:2]
     parameters = {"rows": ["A", "B"], "columns": {"ours": [one, other]}, "published": {"paper": ["7 ± 1", "8 ± 2"]}}
-    drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"cube": str(cube_path)})
+    drawing = RunTimes(RunTimes.Parameters.model_validate(parameters)).draw({"digest": digest_path})
     (axes,) = drawing.figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
     dots = {line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() in "os"}

@@ -12,14 +12,13 @@ import numpy as np
 from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
-from bocu.pages.figures.finish import finish
+from bocu.pages.figures.base import finish
 from bocu.pages.figures.marks import Looks
-from bocu.pages.figures.over_problems.ranks import RankingParameters, what_survives, who_is_best
-from bocu.pages.figures.panels import PanelsParameters, Row
-from bocu.pages.figures.regret import Curve, draw_curves
+from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
+from bocu.pages.figures.regret import Curve, PanelsParameters, Row, draw_curves
+from bocu.pages.figures.relative_regret import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.robust_front import RobustFrontParameters
-from bocu.pages.figures.scoreboard import ScoreBlock, ScoreboardParameters
-from bocu.pages.figures.tabulated import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
+from bocu.pages.figures.times import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
@@ -470,7 +469,8 @@ def _ran(published: PublishedNumbers) -> str:
     runs, hours = published.spent()
     planned, found = len(published.plan.problems), len(published.numbers)
     of = f"{found} problems" if found == planned else f"{found} of {planned} problems"
-    return f"{of}, {scale_of(published.numbers)}: {runs:,} runs, whose rounds took {number(hours, 1)} hours on one core each."
+    ran = f"{runs:,} runs, whose rounds took {number(hours, 1)} hours on one core each."
+    return f"{of}, {scale_of(published.numbers)}: {ran}"
 
 
 class _Standings:
