@@ -4,8 +4,8 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
-- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and
-  stop there;
+- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of
+  `docs` that read a mirror, read their arguments and stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
 - `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
