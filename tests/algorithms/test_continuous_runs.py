@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from continuous_games import SMALL, after_design, announced, seed_run, specification
+from continuous_games import SMALL, after_design, seed_run, specification
 from played import finished, numbers
 
 from bocu.core.io.files import read_netcdf
@@ -90,7 +90,7 @@ def test_all_algorithms_meet_the_same_contexts_and_noise():
 def test_before_any_observation_a_decision_is_still_given(name):
     run = after_design(name)
     run.algorithm.restore(seed_run(specification(name)).algorithm.state())
-    decision = run.algorithm.ask(announced(run))
+    decision = run.algorithm.ask(run.announced())
     assert decision.shape == (2,)
     assert ((decision >= 0.0) & (decision <= 1.0)).all()
     assert run.algorithm.recommend().tolist() == [0.0, 0.0]

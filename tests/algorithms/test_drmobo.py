@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from continuous_games import GRID, after_design, announced, seed_run, specification
+from continuous_games import GRID, after_design, seed_run, specification
 
 from bocu.core.errors import BocuError
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
@@ -76,7 +76,7 @@ def test_without_radius_drmobo_is_mobo():
 
 def test_radius_reference_and_weights_are_the_rounds():
     run = after_design("drmobo")
-    told = announced(run)
+    told = run.announced()
     assert told.epsilon == 0.4
     np.testing.assert_allclose(told.reference, 1.0 / len(GRID))
     assert told.weights.shape == (2,)
