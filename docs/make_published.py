@@ -4,7 +4,7 @@
 
 reduces the results of these experiments to docs/results/, freezes what is asked of them, judges the claims of all
 papers by what is published, and writes the sections of each page, who wins with its picture, claims, numbers and what
-is seen in them, and the totals of claims.md. Without an argument it reduces none.
+is seen in them, and results.md over all papers. Without an argument it reduces none.
 Its place is the folder of the clone.
 """
 
@@ -19,22 +19,29 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
+from published_numbers import PublishedNumbers, marks, marks_of_overview, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
 from bocu.core.io.files import write_text
-from bocu.core.written import NOTHING
-from bocu.pages.figures.base import Drawing, svg_of
-from bocu.pages.figures.finish import finish
+from bocu.core.written import NOTHING, number
+from bocu.pages.figures.base import Drawing, finish, svg_of
 from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
-from bocu.pages.report.claims import HEADER, tally, why
+from bocu.pages.report.claims import BEGIN as CLAIMS_BEGIN
+from bocu.pages.report.claims import END as CLAIMS_END
+from bocu.pages.report.claims import (
+    HEADER,
+    StandingCubes,
+    judge,
+    markdown_row,
+    markdown_row_of,
+    tally,
+    why,
+    write_section,
+)
 from bocu.pages.report.claims import numbers as numbers_of
-from bocu.pages.report.claims_page import BEGIN as CLAIMS_BEGIN
-from bocu.pages.report.claims_page import END as CLAIMS_END
-from bocu.pages.report.claims_page import StandingCubes, judge, markdown_row, write_section
-from bocu.pages.report.published import PublishedNumbers, marks, marks_of_overview, overview, scale_of
-from bocu.pages.report.records import Fields
-from bocu.sweep.evaluation.claims import OUTCOMES, read_claims
+from bocu.pages.report.tables import Fields
+from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
@@ -96,25 +103,6 @@ FINAL_ALONE = ("grand-tour",)
 """Experiments of so many runs that their published results hold final numbers alone."""
 OURS = "ours"
 """Where claims that no paper makes stand."""
-BLOCK = re.compile(r"(?<=<!-- totals: begin -->\n).*?(?=<!-- totals: end -->)", re.DOTALL)
-
-
-def totals(docs: Path) -> str:
-    """Return the table of verdicts by paper, and all claims with their numbers, from the sections of their pages."""
-    lines = [f"| claims of | claims | {' | '.join(OUTCOMES)} |", "|---" * (2 + len(OUTCOMES)) + "|"]
-    every = []
-    for paper in PAPERS:
-        link = f"[{paper}]({paper}.md#claims-and-verdicts)"
-        claims = list(_claims((docs / f"{paper}.md").read_text(encoding="utf-8")))
-        for written, own in ((link, False), (f"ours, beside {paper}", True)):
-            verdicts = [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == own]
-            counts = " | ".join(str(verdicts.count(outcome) or NOTHING) for outcome in OUTCOMES)
-            lines += [f"| {written} | {len(verdicts)} | {counts} |"] if verdicts else []
-        heads = ("Claim", "Where", "Verdict", "Numbers", "Seeds", "p", "p, corrected")
-        every += ["", f"**{link}**", "", markdown_row(heads), "|---" * len(heads) + "|"]
-        every += [f"| {' | '.join(claim)} |" for claim in claims]
-    below = "Each claim with its verdict and numbers; what of its settings is ours say the pages of the papers:"
-    return "\n".join([*lines, "", below, *every]) + "\n"
 
 
 def _claims(page: str) -> Iterator[list[str]]:
@@ -164,20 +152,25 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def overview_of_papers(docs: Path, wins: Mapping[str, str]) -> str:
-    """Return a table of all papers: who wins, and how many claims have which outcome, from the sections of their pages.
+def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
+    """Return a table of all papers: who wins, what became of the claims, from their pages' sections, and core hours.
 
     Args:
-        docs: the folder of the pages.
+        root: the folder of the clone.
         wins: who wins, in a sentence, by experiment.
     """
     words = f"Forest plot of five papers. {' '.join(f'{paper}: {sentence}' for paper, sentence in wins.items())}"
     lines = [shown("who-wins", words), "", READ_OVERVIEW, ""]
-    lines += ["| results | who wins | claims of the paper |", "|---|---|---|"]
+    heads = ("results", "who wins", "claims of the paper", "ours beside them", "core hours of the runs")
+    lines += markdown_row_of(heads)
     for paper, sentence in wins.items():
-        claims = [claim for claim in _claims((docs / f"{paper}.md").read_text(encoding="utf-8")) if claim[1] != OURS]
-        counts = tally([claim[2].split("**")[1] for claim in claims])
-        lines.append(markdown_row([f"[{paper}]({paper}.md)", sentence, f"{len(claims)}: {counts}"]))
+        claims = list(_claims((root / f"docs/{paper}.md").read_text(encoding="utf-8")))
+        verdicts = [
+            [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == ours] for ours in (False, True)
+        ]
+        counts = [f"{len(some)}: {tally(some)}" if some else NOTHING for some in verdicts]
+        _, hours = published_of(paper, root)[0].spent()
+        lines.append(markdown_row([f"[{paper}]({paper}.md)", sentence, *counts, number(hours, 2, significant=True)]))
     return "\n".join([*lines, "", "Made by `python docs/make_published.py` from `docs/results/`."]) + "\n"
 
 
@@ -376,10 +369,7 @@ def main() -> None:
         write_section(page_of(experiment), side_by_side(experiment), marks_of_verdicts(experiment))
     for experiment in SEEN:
         write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))
-    write_section(Path("docs/results.md"), overview_of_papers(Path("docs"), wins), OVERVIEW)
-    page = Path("docs/claims.md")
-    written = BLOCK.sub(lambda _: totals(Path("docs")), page.read_text(encoding="utf-8"))
-    write_text(page, written)
+    write_section(Path("docs/results.md"), overview_of_papers(Path(), wins), OVERVIEW)
 
 
 if __name__ == "__main__":

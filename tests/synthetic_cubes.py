@@ -1,6 +1,7 @@
 """Cubes whose every number is known, built to the contract that figures and reports read."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -8,6 +9,7 @@ import xarray as xr
 from bocu.core.io.files import write_netcdf
 from bocu.core.io.provenance import SCHEMA_VERSION
 from bocu.sweep.evaluation.cubes import ABOUT
+from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.branches import Component
 from bocu.sweep.experiment.looks import abouts
 from bocu.sweep.experiment.registry import registered
@@ -132,3 +134,10 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
 def write(data, path):
     write_netcdf(data, path)
     return path
+
+
+def digest(data, path):
+    """Write a cube, and return its digest, which stands beside it."""
+    own = Path(path).with_suffix(".digest.nc")
+    build_digest(write(data, path), own)
+    return own

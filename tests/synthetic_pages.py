@@ -6,7 +6,7 @@ import numpy as np
 import synthetic_cubes
 import xarray as xr
 
-from bocu.pages.report.build import Part, build
+from bocu.pages.report.build import Part, build_page
 from bocu.sweep.evaluation.cubes import build_summary
 from bocu.sweep.evaluation.digests import build_digest
 
@@ -101,5 +101,5 @@ def page(folder, problems, **told):
     """Build the page of an experiment of `part`, and return it."""
     made = part(folder, problems, **told)
     output = Path(folder) / "results" / made.experiment["name"] / "report/index.html"
-    build(made.experiment, made.cubes, made.summary, made.figures, output)
+    build_page([made], output)
     return output

@@ -135,6 +135,10 @@ def _stamp(file: str) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+JEMALLOC = "jemalloc_bg_thd"
+"""A thread of an allocator that stops and starts it around a fork itself; pyarrow, which pandas imports, brings it."""
+
+
 def preload(modules: Sequence[str]) -> None:
     """Import modules.
 
@@ -144,9 +148,11 @@ def preload(modules: Sequence[str]) -> None:
     """
     for module in modules:
         importlib.import_module(module)
-    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
-    if threads > 1:
-        raise RuntimeError(f"an imported module has started threads ({threads} in all)")
+    own = str(os.getpid())
+    tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != own]
+    threads = [name for task in tasks if (name := (task / "comm").read_text().strip()) != JEMALLOC]
+    if threads:
+        raise RuntimeError(f"an imported module has started threads: {', '.join(sorted(threads))}")
     gc.freeze()  # no collection of garbage in a child touches, and so copies, what is there by now
 
 

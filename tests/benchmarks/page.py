@@ -103,7 +103,7 @@ def made_up(folder, options):
     print(f"{time.process_time() - start:.1f} s of processor time with the cubes they are made from")
     start = time.process_time()
     page = folder / "results/made-up/report/index.html"
-    synthetic_pages.build(made.experiment, made.cubes, made.summary, made.figures, page)
+    synthetic_pages.build_page([made], page)
     print(f"made in {time.process_time() - start:.1f} s of processor time")
     return page
 

@@ -25,7 +25,7 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from bocu.pages.report.claims_page import write_section
+from bocu.pages.report.claims import write_section
 from bocu.sweep.evaluation.claims import FAILS, HOLDS, Claim, verdicts
 from bocu.sweep.evaluation.claims.numbers import Numbers
 from bocu.sweep.evaluation.claims.places import Known, Place

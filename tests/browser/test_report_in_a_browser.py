@@ -17,7 +17,7 @@ import synthetic_pages
 from bocu.core.written import probability
 from bocu.pages.figures.base import save
 from bocu.pages.figures.regret import Regret, RegretParameters
-from bocu.pages.figures.results import final_totals, results_at
+from bocu.pages.figures.results import Digest, final_totals
 from bocu.pages.report import tables
 from bocu.pages.report.build import build_page
 from bocu.sweep.evaluation.claims.model import Claim
@@ -61,7 +61,7 @@ def part(tmp_path_factory):
                 (results / f"runs/{label}/any/{algorithm}/seeds-{first}-{min(first + 4, SEEDS - 1)}.nc").touch()
     figure = results / "figures/wells/regret"
     files = [figure.with_suffix(suffix) for suffix in (".png", ".svg", ".json")]
-    save(Regret(RegretParameters()).draw({"digest": made.cubes[0]}), *files)
+    save(Regret(RegretParameters()).draw({"digest": made.digests[0]}), *files)
     everything = results / "figures/all/summary.json"
     everything.parent.mkdir()
     words = {**json.loads(files[2].read_text()), "problem": "", "title": "Figure 2 of the paper"}
@@ -422,7 +422,7 @@ def test_values_are_read_off_by_pointer_and_are_those_of_the_digest(opened, part
     ActionChains(opened.browser, duration=0).move_to_element(plot).perform()
     opened.until("!document.querySelector('#panel-wells-any-so .reading').hidden")
     round_, said = re.fullmatch(r"Round (\d+): (.*) m", reading(opened)).groups()
-    results = results_at(part.cubes[0])
+    results = Digest(part.digests[0])
     expected = {}
     for branch in results.branches():
         curve = results.curve(branch, "so", "cumulative")
@@ -529,7 +529,7 @@ def test_tables_are_sorted_by_any_column(opened):
 
 def test_against_any_algorithm_the_page_says_what_the_library_says(opened, part):
     built = opened.rows("dunes", "ro")
-    results = results_at(part.cubes[1])
+    results = Digest(part.digests[1])
     totals = final_totals(results, results.branches(), "ro")
     for reference in totals:
         opened.choose("against", reference)

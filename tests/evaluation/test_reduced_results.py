@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
-from bocu.pages.report.claims_page import StandingCubes
+from bocu.pages.report.claims import StandingCubes
 from bocu.sweep.evaluation.agreement import AGREES, DIFFERS, EQUAL, TOO_FEW, agreements
 from bocu.sweep.evaluation.claims.expressions import Measure, Scope
 from bocu.sweep.evaluation.claims.model import Claim

@@ -16,9 +16,8 @@ def cube_path(tmp_path):
 
 
 @pytest.fixture
-def simulated_path(tmp_path):
-    data = synthetic_cubes.cube(label="simulated-wells", data_label=synthetic_cubes.SIMULATED)
-    return synthetic_cubes.write(data, tmp_path / "simulated.nc")
+def digest_path(tmp_path):
+    return synthetic_cubes.digest(synthetic_cubes.cube(), tmp_path / "wells.nc")
 
 
 @pytest.fixture(scope="session")

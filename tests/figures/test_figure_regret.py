@@ -14,7 +14,7 @@ from bocu.sweep.evaluation.curves import accumulate
 
 
 def drawn(path, **parameters):
-    return Regret(RegretParameters(**parameters)).draw({"cube": path})
+    return Regret(RegretParameters(**parameters)).draw({"digest": path})
 
 
 def lines(axes):
@@ -25,8 +25,8 @@ def expected(algorithm, metric="so", seeds=range(SEEDS)):
     return np.array([[constant_regret(algorithm, metric, seed, t + 1) for t in range(ITERATIONS)] for seed in seeds])
 
 
-def test_lines_and_bands_are_means_and_standard_errors(cube_path):
-    axes = drawn(cube_path).figure.axes[0]
+def test_lines_and_bands_are_means_and_standard_errors(digest_path):
+    axes = drawn(digest_path).figure.axes[0]
     total = expected("mle").cumsum(axis=1)
     np.testing.assert_allclose(lines(axes)["MLE"].get_ydata(), total.mean(axis=0))
     np.testing.assert_array_equal(lines(axes)["MLE"].get_xdata(), np.arange(1, ITERATIONS + 1))
@@ -37,8 +37,8 @@ def test_lines_and_bands_are_means_and_standard_errors(cube_path):
     assert at_end.max() == pytest.approx(total[:, -1].mean() + spread)
 
 
-def test_bands_may_be_intervals(cube_path):
-    drawing = drawn(cube_path, spread="interval-95")
+def test_bands_may_be_intervals(digest_path):
+    drawing = drawn(digest_path, spread="interval-95")
     total = expected("mle").cumsum(axis=1)[:, -1]
     band = drawing.figure.axes[0].collections[list(ALGORITHMS).index("mle")].get_paths()[0].vertices
     interval = student.interval(0.95, SEEDS - 1, loc=total.mean(), scale=sem(total))
@@ -47,31 +47,25 @@ def test_bands_may_be_intervals(cube_path):
     assert "95 % intervals (bands)" in drawing.caption
 
 
-def test_average_is_cumulative_over_rounds(cube_path):
-    axes = drawn(cube_path, kind="average").figure.axes[0]
-    total = expected("random").cumsum(axis=1) / np.arange(1, ITERATIONS + 1)
-    np.testing.assert_allclose(lines(axes)["Random"].get_ydata(), total.mean(axis=0))
-
-
-def test_a_panel_a_metric(cube_path):
-    figure = drawn(cube_path).figure
+def test_a_panel_a_metric(digest_path):
+    figure = drawn(digest_path).figure
     assert [axes.get_title() for axes in figure.axes] == ["so", "ro"]
     np.testing.assert_allclose(lines(figure.axes[1])["MLE"].get_ydata()[-1], expected("mle", "ro").sum(axis=1).mean())
-    assert drawn(cube_path, metrics=["ro"]).title == "Cumulative regret, scored by ro"
+    assert drawn(digest_path, metrics=["ro"]).title == "Cumulative regret, scored by ro"
 
 
-def test_colours_and_dashes_follow_the_name_when_few_are_drawn(cube_path):
+def test_colours_and_dashes_follow_the_name_when_few_are_drawn(digest_path):
     for chosen in (["mle"], ["bold-mle", "mle", "random"]):
-        axes = drawn(cube_path, algorithms=chosen).figure.axes[0]
+        axes = drawn(digest_path, algorithms=chosen).figure.axes[0]
         assert lines(axes)["MLE"].get_color() == style.stroke(MaximumLikelihood.about.look).colour
-    whole = lines(drawn(cube_path).figure.axes[0])["Bold mle"]
-    alone = lines(drawn(cube_path, algorithms=["bold-mle"]).figure.axes[0])["Bold mle"]
+    whole = lines(drawn(digest_path).figure.axes[0])["Bold mle"]
+    alone = lines(drawn(digest_path, algorithms=["bold-mle"]).figure.axes[0])["Bold mle"]
     assert whole.get_linestyle() == alone.get_linestyle()
     assert whole._unscaled_dash_pattern == alone._unscaled_dash_pattern
 
 
 def test_a_missing_seed_is_left_out_and_told(tmp_path):
-    path = synthetic_cubes.write(synthetic_cubes.cube(missing=[("mle", 1), ("mle", 4)]), tmp_path / "c.nc")
+    path = synthetic_cubes.digest(synthetic_cubes.cube(missing=[("mle", 1), ("mle", 4)]), tmp_path / "c.nc")
     drawing = drawn(path)
     total = expected("mle", seeds=[0, 2, 3]).sum(axis=1)
     assert lines(drawing.figure.axes[0])["MLE"].get_ydata()[-1] == pytest.approx(total.mean())
@@ -118,7 +112,7 @@ def test_payoffs_have_one_panel_and_no_metric(tmp_path):
     data = synthetic_cubes.cube()
     whole = data["regret"].isel(metric=0, drop=True)
     data["payoff"] = (data["seconds"].dims, -2.0 * whole.values, {"long_name": "a number", "units": "degree_Celsius"})
-    drawing = drawn(synthetic_cubes.write(data, tmp_path / "c.nc"), kind="payoff")
+    drawing = drawn(synthetic_cubes.digest(data, tmp_path / "c.nc"), kind="payoff")
     (axes,) = drawing.figure.axes
     np.testing.assert_allclose(lines(axes)["MLE"].get_ydata(), -2.0 * expected("mle").cumsum(axis=1).mean(axis=0))
     assert axes.get_ylabel() == "cumulative payoff [°C]"
@@ -147,12 +141,6 @@ def test_evaluations_may_be_counted_from_the_initial_design_on():
     assert values.tolist() == [[9.0, 17.0, 18.0, 20.0]]
 
 
-def test_smoothing_averages_groups_and_a_ragged_last_one():
-    rounds, values = accumulate(np.arange(1, 6), np.array([[1.0, 3.0, 5.0, 7.0, 100.0]]), "instantaneous", smooth=2)
-    assert rounds.tolist() == [2, 4, 5]
-    assert values.tolist() == [[2.0, 6.0, 100.0]]
-
-
 def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
     import xarray as xr
 
@@ -169,7 +157,7 @@ def test_pursued_objectives_stand_in_rows_and_the_others_in_each(tmp_path):
     whole.attrs = data.attrs
     for name in whole.variables:
         whole[name].attrs = {"long_name": "a number", "units": "1"}
-    figure = drawn(synthetic_cubes.write(whole, tmp_path / "c.nc"), metrics=["so"]).figure
+    figure = drawn(synthetic_cubes.digest(whole, tmp_path / "c.nc"), metrics=["so"]).figure
     assert [axes.get_title() for axes in figure.axes] == ["pursued: dro", "pursued: wcs"]
     dro, wcs = (lines(axes) for axes in figure.axes)
     np.testing.assert_allclose(2 * dro["MLE"].get_ydata(), wcs["MLE"].get_ydata())

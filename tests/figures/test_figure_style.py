@@ -1,40 +1,21 @@
-"""Looks: unique, stable, told apart by colour-blind eyes."""
+"""Looks: unique, stable, told apart by colour-blind eyes; ticks, headings and bands of every picture can be read."""
 
 import itertools
 import re
+from collections import Counter
 from importlib import resources
 
 import numpy as np
 import pytest
+import yaml
 
 from bocu.core import style
-
-
-def luminance(colour):
-    def linear(value):
-        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_lines_stand_out_from_white_paper():
-    for colour in style.COLOURS.values():
-        assert 1.05 / (luminance(colour) + 0.05) > 2.0, colour
+from bocu.pages.figures.base import finish
 
 
 def test_numbered_looks_differ_in_colour_and_dash():
     looks = [style.numbered_stroke(place) for place in range(6)]
     assert len({look.colour for look in looks}) == len({look.dash for look in looks}) == len(looks)
-
-
-def test_an_error_band_covers_its_width_on_both_sides():
-    axes = style.new_figure(2.0).subplots()
-    style.error_band(axes, np.array([0.0, 1.0]), np.array([2.0, 3.0]), np.array([0.5, 1.0]), style.BLUE)
-    (band,) = axes.collections
-    corners = band.get_paths()[0].vertices
-    assert {tuple(corner) for corner in corners} >= {(0.0, 1.5), (0.0, 2.5), (1.0, 2.0), (1.0, 4.0)}
-    assert band.get_alpha() == style.BAND_OPACITY
 
 
 WITHOUT_GREEN = np.array(
@@ -98,3 +79,68 @@ def test_pages_draw_methods_in_the_colours_of_pictures():
             dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", part)).items()
             >= {name: colour.lower() for name, colour in colours.items()}.items()
         )
+
+
+@pytest.mark.parametrize(("first", "lowest"), [(2.0, 1.5), (0.1, 0.0), (-0.1, -0.6)])
+def test_an_error_band_covers_its_width_on_both_sides_and_ends_at_zero_where_no_mean_is_below(first, lowest):
+    axes = style.new_figure(2.0).subplots()
+    style.error_band(axes, np.array([0.0, 1.0]), np.array([first, 3.0]), np.array([0.5, 1.0]), style.BLUE)
+    (band,) = axes.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.round(12)}
+    assert corners >= {(0.0, lowest), (0.0, first + 0.5), (1.0, 2.0), (1.0, 4.0)}
+    assert band.get_alpha() == style.BAND_OPACITY
+
+
+def test_lines_of_one_picture_share_no_colour_while_there_are_colours():
+    same = {str(place): style.Stroke(style.BLUE, style.SOLID, "o") for place in range(12)}
+    found = style.apart(same)
+    assert found["0"] == same["0"]
+    assert len({look.colour for look in found.values()}) == 12
+    assert {(look.dash, look.marker) for look in found.values()} == {(style.SOLID, "o")}
+
+
+def test_axes_have_two_to_four_ticks_and_long_titles_break():
+    picture = style.new_figure(2.0)
+    for axes, ends in zip(picture.subplots(1, 3), ((0.0, 1.07), (-14.0, 33.0), (0.0, 61234.0)), strict=True):
+        axes.plot(ends, ends)
+        axes.set_title("A title that is far too long for one of three panels")
+    finish(picture)
+    for axes in picture.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = axis.get_view_interval()
+            assert 2 <= sum(low <= place <= high for place in axis.get_ticklocs()) <= 4
+        assert max(map(len, axes.get_title().split("\n"))) < 32
+
+
+SAY_WHAT_DIFFERS = {"regret", "robustness-curve", "price-of-robustness", "across-objectives"}
+"""Figures whose own heading tells their parameters."""
+
+
+def headings(experiment):
+    """Count (problem, kind, stated heading) over the figures of a file that do not say themselves what differs."""
+    problems = [each if isinstance(each, str) else each.get("label", each["name"]) for each in experiment["problems"]]
+    entries = [{"name": each} if isinstance(each, str) else each for each in experiment.get("figures", ())]
+    return Counter(
+        (problem, entry["name"], entry.get("parameters", {}).get("title"))
+        for entry in entries
+        if entry["name"] not in SAY_WHAT_DIFFERS
+        for problem in entry.get("problems", problems)
+    )
+
+
+def test_shipped_figures_of_a_kind_are_told_apart_by_their_titles(root):
+    files = sorted((root / "config/experiments").glob("*.yaml"))
+    assert len(files) > 20
+    for file in files:
+        found = headings(yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+        assert max(found.values(), default=1) == 1, f"{file.name}: {found.most_common(1)}"
+
+
+def test_rounds_have_whole_ticks():
+    picture = style.new_figure(2.0)
+    axes = picture.subplots()
+    axes.plot([1, 10], [0.0, 1.0])
+    axes.set_xlabel("round")
+    finish(picture)
+    assert all(float(place).is_integer() for place in axes.get_xticks())
+    assert not all(float(place).is_integer() for place in axes.get_yticks())

@@ -8,10 +8,8 @@ import synthetic_cubes
 from bocu.core import style
 from bocu.core.loading import load
 from bocu.pages.figures.base import draw_files, save
-from bocu.pages.figures.finish import finish
-from bocu.pages.figures.results import results_at
+from bocu.pages.figures.results import Digest
 from bocu.pages.report.pictures import picture
-from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.registry import REGISTRY
 
 NAMES = (
@@ -36,9 +34,7 @@ def digests(tmp_path_factory):
         noise = np.random.default_rng(problem).uniform(0.9, 1.1, data["regret"].shape)
         data["regret"] = data["regret"] * noise
         data["regret"].attrs = {"long_name": "a number", "units": "1"}
-        cube = synthetic_cubes.write(data, folder / f"{problem}.nc")
-        paths.append(folder / f"{problem}.digest.nc")
-        build_digest(cube, paths[-1])
+        paths.append(synthetic_cubes.digest(data, folder / f"{problem}.nc"))
     return paths
 
 
@@ -111,7 +107,7 @@ def test_effort_counts_the_rounds_of_the_runs_that_get_there(digests):
     table = drawn("effort-to-target", digests, reference="oracle", fraction=0.5, kind="simple").table
     rounds = table[table["effort"] == "rounds"]
     reached = rounds.groupby("algorithm")["share"].max()
-    found = results_at(digests[0])
+    found = Digest(digests[0])
     branch = next(branch for branch in found.branches() if branch.algorithm == "random")
     traces = found.traces(branch, "so", "simple")
     assert traces.values.shape == (synthetic_cubes.SEEDS, synthetic_cubes.ITERATIONS)
@@ -130,9 +126,7 @@ def test_too_few_problems_are_said_in_a_line(name, digests):
 
 def test_what_does_not_run_everywhere_is_named(digests, tmp_path):
     data = synthetic_cubes.cube("other", missing=[("mle", seed) for seed in range(synthetic_cubes.SEEDS)])
-    cube = synthetic_cubes.write(data, tmp_path / "other.nc")
-    build_digest(cube, tmp_path / "other.digest.nc")
-    drawing = drawn("performance-profile", [*digests, tmp_path / "other.digest.nc"])
+    drawing = drawn("performance-profile", [*digests, synthetic_cubes.digest(data, tmp_path / "other.nc")])
     assert "Not on every problem, and left out: MLE." in drawing.caption
     assert "MLE" not in set(drawing.table["algorithm"])
 
@@ -165,35 +159,6 @@ def test_a_scoreboard_is_a_table_of_the_page_too(digests, tmp_path):
     assert picture(files[2], tmp_path).boards == ()
 
 
-def test_lines_of_one_picture_share_no_colour_while_there_are_colours():
-    same = {str(place): style.Stroke(style.BLUE, style.SOLID, "o") for place in range(12)}
-    found = style.apart(same)
-    assert found["0"] == same["0"]
-    assert len({look.colour for look in found.values()}) == 12
-    assert {(look.dash, look.marker) for look in found.values()} == {(style.SOLID, "o")}
-
-
-def test_axes_have_two_to_four_ticks_and_long_titles_break():
-    picture = style.new_figure(2.0)
-    for axes, ends in zip(picture.subplots(1, 3), ((0.0, 1.07), (-14.0, 33.0), (0.0, 61234.0)), strict=True):
-        axes.plot(ends, ends)
-        axes.set_title("A title that is far too long for one of three panels")
-    finish(picture)
-    for axes in picture.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = axis.get_view_interval()
-            assert 2 <= sum(low <= place <= high for place in axis.get_ticklocs()) <= 4
-        assert max(map(len, axes.get_title().split("\n"))) < 32
-
-
-def test_bands_of_regret_end_at_zero():
-    axes = style.new_figure(2.0).subplots()
-    style.error_band(axes, np.array([0.0, 1.0]), np.array([0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
-    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == 0.0
-    style.error_band(axes, np.array([0.0, 1.0]), np.array([-0.1, 3.0]), np.array([0.5, 1.0]), style.BLUE)
-    assert axes.collections[1].get_paths()[0].vertices[:, 1].min() == pytest.approx(-0.6)
-
-
 def test_svg_turns_light_on_dark_pages_and_has_no_ground(digests, tmp_path):
     save(drawn("ranking", digests), *(tmp_path / f"r.{suffix}" for suffix in ("png", "svg", "json")))
     text = (tmp_path / "r.svg").read_text()
@@ -210,8 +175,7 @@ def test_probabilities_are_bold_by_a_corrected_test_and_from_ten_seeds_on(seeds,
         data = synthetic_cubes.cube(f"p-{problem}", title=f"Problem {problem}")
         data = data.isel(seed=np.arange(seeds) % synthetic_cubes.SEEDS)
         data = data.assign_coords(seed=("seed", range(seeds), {"long_name": "seed", "units": "1"}))
-        paths.append(tmp_path / f"{problem}.digest.nc")
-        build_digest(synthetic_cubes.write(data, tmp_path / f"{problem}.nc"), paths[-1])
+        paths.append(synthetic_cubes.digest(data, tmp_path / f"{problem}.nc"))
     found = drawn("probability-of-improvement", paths)
     table = found.table.set_index(["algorithm", "other"])
     pairs = 3 * seeds

@@ -7,16 +7,16 @@ from synthetic_objectives import INITIAL, ITERATIONS, METRICS, SEEDS, cube, gain
 
 from bocu.core import style
 from bocu.learners.algorithms.thompson import ThompsonSampling
-from bocu.pages.figures.panels import POINTS, Panels, PanelsParameters
+from bocu.pages.figures.regret import POINTS, Panels, PanelsParameters
 
 
 @pytest.fixture
 def cubes(tmp_path):
-    return [synthetic_cubes.write(cube(problem), tmp_path / f"{problem}.nc") for problem in ("one", "three")]
+    return [synthetic_cubes.digest(cube(problem), tmp_path / f"{problem}.nc") for problem in ("one", "three")]
 
 
 def drawn(paths, **parameters):
-    return Panels(PanelsParameters.model_validate(parameters)).draw({"cubes": paths, "summary": "none"})
+    return Panels(PanelsParameters.model_validate(parameters)).draw({"digests": paths})
 
 
 def curves(axes):
@@ -106,7 +106,7 @@ def test_payoffs_are_summed_up_and_told_from_the_most_to_the_least(cubes):
 def test_a_loss_that_dwarfs_the_gains_is_cut_from_below(tmp_path):
     data = cube()
     data["payoff"].loc[{"algorithm": "random"}] *= 10_000.0
-    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    path = synthetic_cubes.digest(data, tmp_path / "c.nc")
     (axes,) = drawn([path], rows=[{"metric": "dro"}], kind="payoff").figure.axes
     best = mean_gain("drbo")
     assert best < axes.get_ylim()[1] < 2 * best
@@ -136,7 +136,7 @@ def test_problems_share_a_panel(cubes):
 
 
 def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
-    path = synthetic_cubes.write(cube(iterations=1000), tmp_path / "long.nc")
+    path = synthetic_cubes.digest(cube(iterations=1000), tmp_path / "long.nc")
     line = curves(drawn([path]).figure.axes[0])["Random"]
     assert len(line.get_xdata()) == POINTS
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (1, 1000)
@@ -146,7 +146,7 @@ def test_long_runs_are_thinned_and_keep_their_ends(tmp_path):
 def test_one_that_dwarfs_the_others_is_cut_and_told(tmp_path):
     data = cube()
     data["regret"].loc[{"algorithm": "random"}] *= 100.0
-    path = synthetic_cubes.write(data, tmp_path / "c.nc")
+    path = synthetic_cubes.digest(data, tmp_path / "c.nc")
     drawing = drawn([path])
     axes = drawing.figure.axes[0]
     others = mean_end("one", "dro", "drbo", "dro")
@@ -169,8 +169,8 @@ def test_what_is_not_there_is_said_in_its_panel(cubes):
 
 def test_simulated_problems_are_marked_where_they_stand(tmp_path):
     paths = [
-        synthetic_cubes.write(cube("real", units="degree_Celsius"), tmp_path / "a.nc"),
-        synthetic_cubes.write(cube("made-up", data_label=synthetic_cubes.SIMULATED), tmp_path / "b.nc"),
+        synthetic_cubes.digest(cube("real", units="degree_Celsius"), tmp_path / "a.nc"),
+        synthetic_cubes.digest(cube("made-up", data_label=synthetic_cubes.SIMULATED), tmp_path / "b.nc"),
     ]
     drawing = drawn(paths)
     titles = [axes.get_title() for axes in drawing.figure.axes[:2]]

@@ -13,10 +13,11 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.base import save
 from bocu.pages.figures.region import OUTCOMES, Region, RegionParameters
-from bocu.pages.figures.results import problem_names, results_at, standings_of
+from bocu.pages.figures.results import Digest, problem_names, standings_of
 from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report.pictures import picture
 from bocu.sweep.evaluation.claims import read_claims
+from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 
@@ -183,8 +184,9 @@ def test_values_with_names_and_swept_problems_are_written_for_people(tmp_path):
     (panel,) = panels(drawing)
     assert [label.get_text() for label in panel.get_xticklabels()] == ["SE × SE", "joint m"]
     assert "kernel SE × SE" in drawing.alternative
-    results = [results_at(path) for path in paths]
-    assert results[0].called == "hills, kernel se se, noise 0.5"
-    assert next(iter(problem_names(results).values())) == "Three wells, kernel se se, noise 0.5"
-    told, *_ = comparisons(results[0], None, standings_of(results[0]))
+    build_digest(paths[0], tmp_path / "digest.nc")
+    results = Digest(tmp_path / "digest.nc")
+    assert results.called == "hills, kernel se se, noise 0.5"
+    assert next(iter(problem_names([results]).values())) == "Three wells, kernel se se, noise 0.5"
+    told, *_ = comparisons(results, None, standings_of(results))
     assert told.called.startswith("hills, kernel se se, noise 0.5, ")

@@ -11,7 +11,7 @@ from experiments import run_all
 
 from bocu.core.io.files import read_netcdf
 from bocu.pages.figures.robust_front import RobustFront, RobustFrontParameters
-from bocu.pages.report.build import build
+from bocu.pages.report.build import Part, build_page
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 from bocu.robust.ambiguity import TotalVariation
 from bocu.sweep.evaluation.robust_front import MARGIN, front_among, hypervolume
@@ -111,7 +111,7 @@ def test_the_metric_is_the_first_unless_another_is_asked_for(plan):
 
 def test_the_report_has_a_table_of_hypervolumes(plan):
     page = Path(plan.paths.report())
-    build(plan.describe(), plan.products.cubes(), plan.paths.summary(), [], page)
+    build_page([Part(plan.describe(), plan.products.digests(), plan.paths.summary(), [])], page)
     rows = list(csv.DictReader((page.parent / "tables/hypervolumes.csv").open()))
     assert {row["problem"] for row in rows} == {"two"}
     (row,) = [r for r in rows if (r["objective"], r["metric"], r["algorithm"]) == ("tv", "tv", "drmobo")]

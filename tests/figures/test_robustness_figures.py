@@ -11,11 +11,11 @@ from experiments import run_all
 from bocu.core.io.files import read_netcdf
 from bocu.core.randomness import Streams
 from bocu.pages.figures.base import draw_files
-from bocu.pages.figures.price_of_robustness import PriceOfRobustness, PriceOfRobustnessParameters
 from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
-from bocu.pages.figures.results import results_at
+from bocu.pages.figures.results import Digest
+from bocu.pages.figures.robust_decisions import PriceOfRobustness, PriceOfRobustnessParameters
 from bocu.pages.figures.robustness_curve import BEST, RobustnessCurve, RobustnessCurveParameters
-from bocu.pages.report.records import foremost
+from bocu.pages.report.tables import foremost
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.sweep.evaluation.cubes import metrics_off_paths
 from bocu.sweep.evaluation.price_of_robustness import prices
@@ -140,15 +140,13 @@ def test_the_job_of_a_figure_of_a_problem_is_told_the_problem(plan, tmp_path):
     assert json.loads(outputs["description"].read_text())["problem"] == "grid"
 
 
-@pytest.mark.parametrize("file", ["cube", "digest"])
-def test_metrics_along_paths_are_shown_by_their_curves_alone(plan, file):
-    path = getattr(plan.paths, file)("grid")
-    results = results_at(path)
+def test_metrics_along_paths_are_shown_by_their_curves_alone(plan):
+    results = Digest(plan.paths.digest("grid"))
     assert len(results.metrics) == 8
     assert metrics_off_paths(results.data) == ["so", "one-law"]
     assert [metric for _, metric in foremost(results)] == ["so", "one-law"]  # but for those of a path
-    regret = Regret(RegretParameters()).draw({file: path})
+    regret = Regret(RegretParameters()).draw({"digest": results.path})
     assert len(regret.figure.axes) == 2
-    named = Regret(RegretParameters(metrics=[*results.metrics], cut=False)).draw({file: path}).figure
+    named = Regret(RegretParameters(metrics=[*results.metrics], cut=False)).draw({"digest": results.path}).figure
     assert len(named.axes) == 8
     assert named.get_size_inches()[0] == pytest.approx(8 * LEAST_PANEL_WIDTH)

@@ -8,7 +8,7 @@ from synthetic_objectives import METRICS, cube, level
 
 from bocu.core.errors import BocuError
 from bocu.pages.figures.base import save
-from bocu.pages.figures.scoreboard import Scoreboard, ScoreboardParameters
+from bocu.pages.figures.relative_regret import Scoreboard, ScoreboardParameters
 
 
 def many_seeds(data, times=8):
@@ -20,12 +20,12 @@ def many_seeds(data, times=8):
 @pytest.fixture
 def cubes(tmp_path):
     return [
-        synthetic_cubes.write(many_seeds(cube(problem)), tmp_path / f"{problem}.nc") for problem in ("one", "three")
+        synthetic_cubes.digest(many_seeds(cube(problem)), tmp_path / f"{problem}.nc") for problem in ("one", "three")
     ]
 
 
 def drawn(paths, **parameters):
-    return Scoreboard(ScoreboardParameters.model_validate(parameters)).draw({"cubes": paths, "summary": "none"})
+    return Scoreboard(ScoreboardParameters.model_validate(parameters)).draw({"digests": paths})
 
 
 def tables(drawing):
@@ -57,14 +57,14 @@ def test_cells_are_final_regrets_relative_to_random(cubes):
 def test_regret_of_the_initial_design_does_not_count(tmp_path):
     data = cube()
     data["regret"].loc[{"algorithm": "random", "iteration": data["iteration"] < 1}] = 1e6
-    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0])
+    shown = cells(tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")]))[0])
     assert shown["DRBO", 0].get_text() == f"{ratio('one', 'dro', 'drbo', 'dro'):.2f}"
 
 
 def test_the_least_of_a_column_is_bold_and_told(tmp_path):
     problems = {problem: many_seeds(cube(problem)) for problem in ("one", "three")}
     problems["one"]["regret"].loc[{"algorithm": "ts-bocu"}] *= 0.1  # less than random in one of them
-    paths = [synthetic_cubes.write(data, tmp_path / f"{problem}.nc") for problem, data in problems.items()]
+    paths = [synthetic_cubes.digest(data, tmp_path / f"{problem}.nc") for problem, data in problems.items()]
     drawing = drawn(paths)
     for axes in tables(drawing):
         bold = {place for place, text in cells(axes).items() if text.get_fontweight() == "bold"}
@@ -73,7 +73,7 @@ def test_the_least_of_a_column_is_bold_and_told(tmp_path):
 
 
 def test_few_seeds_mark_nothing_and_tell_nothing_apart(tmp_path):
-    drawing = drawn([synthetic_cubes.write(cube(), tmp_path / "c.nc")])
+    drawing = drawn([synthetic_cubes.digest(cube(), tmp_path / "c.nc")])
     texts = [text for axes in tables(drawing) for text in cells(axes).values()]
     assert {(text.get_fontweight(), text.get_fontstyle()) for text in texts} == {("normal", "italic")}
     assert "from 10 paired seeds on" in drawing.caption
@@ -84,7 +84,7 @@ def test_what_has_hardly_more_than_the_least_is_bold_too(tmp_path):
     data["regret"].loc[{"algorithm": "ts-bocu"}] *= 0.1
     least = data["regret"].sel(objective="dro", algorithm="ts-bocu").values
     data["regret"].loc[{"objective": "dro", "algorithm": "drbo"}] = least * np.tile([0.98, 1.03], 16)[:, None]
-    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
+    shown = cells(tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
     assert [text.get_fontweight() for text in shown.values()] == ["bold", "bold"]
 
 
@@ -92,7 +92,7 @@ def test_yardsticks_are_no_competitors(tmp_path):
     data = many_seeds(synthetic_cubes.cube())
     data["regret"].loc[{"algorithm": "oracle"}] = 0.01
     data["regret"].loc[{"algorithm": "mle"}] = 0.02
-    path = synthetic_cubes.write(data, tmp_path / "d.nc")
+    path = synthetic_cubes.digest(data, tmp_path / "d.nc")
     shown = cells(tables(drawn([path], blocks=[{"metric": "so"}]))[0])
     assert shown["Oracle (best prior known)", 0].get_fontweight() == "normal"
     assert sum(text.get_fontweight() == "bold" for text in shown.values()) == 1
@@ -102,7 +102,7 @@ def test_colours_part_less_regret_from_more_and_stay_the_same_far_off(tmp_path):
     data = cube()
     for algorithm, factor in (("ts-bocu", 0.02), ("drbo", 50.0)):
         data["regret"].loc[{"algorithm": algorithm}] *= factor
-    axes = tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")]))[0]
+    axes = tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")]))[0]
     less, more = axes.collections[0].get_facecolors()
     assert less[2] > less[0]  # blue
     assert more[0] > more[2]  # red
@@ -115,7 +115,7 @@ def test_runs_that_cannot_be_told_from_the_reference_are_italic(tmp_path):
     random = data["regret"].sel(objective="any", algorithm="random").values
     rising = random * np.tile([0.5, 1.5, 0.8, 1.2], 8)[:, None]
     data["regret"].loc[{"objective": "dro", "algorithm": "drbo"}] = rising
-    shown = cells(tables(drawn([synthetic_cubes.write(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
+    shown = cells(tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
     assert {row: text.get_fontstyle() for (row, _), text in shown.items()} == {"TS-BOCU": "normal", "DRBO": "italic"}
 
 

@@ -7,7 +7,7 @@ import pytest
 import synthetic_cubes
 
 from bocu.core import style
-from bocu.pages.figures.results import results_at, standings_of
+from bocu.pages.figures.results import Digest, standings_of
 from bocu.pages.figures.who_wins import (
     MOST_PANELS,
     Compared,
@@ -41,14 +41,14 @@ def cubes(tmp_path):
         data = synthetic_cubes.cube(label=label, data_label=simulated)
         data = data.isel(seed=np.arange(30) % synthetic_cubes.SEEDS)
         data["seed"] = ("seed", np.arange(30), data["seed"].attrs)
-        found.append(synthetic_cubes.write(data, tmp_path / f"{label}.nc"))
+        found.append(synthetic_cubes.digest(data, tmp_path / f"{label}.nc"))
     return found
 
 
 def test_its_numbers_are_those_of_the_tables(cubes):
-    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
+    drawing = WhoWins(WhoWinsParameters()).draw({"digests": cubes})
     table = drawing.table.set_index(["comparison", "algorithm"])
-    for cube in map(results_at, cubes):
+    for cube in map(Digest, cubes):
         for (_, metric), own in standings_of(cube).items():
             least, words = own.competing[0], f"{cube.called}{', simulated' if cube.data_label else ''}"
             words += f", {cube.metric_titles[metric]}"
@@ -67,7 +67,7 @@ def test_its_numbers_are_those_of_the_tables(cubes):
 
 
 def test_every_seed_is_a_dot_and_who_leads_is_shaded(cubes):
-    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
+    drawing = WhoWins(WhoWinsParameters()).draw({"digests": cubes})
     leading = (drawing.table["standing"] == LEADING).sum()
     for picture in (drawing.figure, drawing.narrow):
         patches = [patch for axes in picture.axes for patch in axes.patches]
@@ -78,7 +78,7 @@ def test_every_seed_is_a_dot_and_who_leads_is_shaded(cubes):
 
 
 def test_on_a_phone_a_panel_stands_below_the_other_and_names_its_methods(cubes):
-    drawing = WhoWins(WhoWinsParameters()).draw({"cubes": cubes, "summary": ""})
+    drawing = WhoWins(WhoWinsParameters()).draw({"digests": cubes})
     panels = drawing.narrow.axes
     assert len({round(axes.get_position().x0, 6) for axes in panels}) == 1
     assert all(text.get_text() for axes in panels for text in axes.get_yticklabels())
@@ -110,7 +110,7 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
     data = synthetic_cubes.cube()
     shifted = data["regret"].sel(metric="so") + data["seed"] * 1.0
     data["regret"].loc[{"metric": "ro"}] = shifted.transpose(*data["regret"].sel(metric="ro").dims)
-    cube = results_at(synthetic_cubes.write(data, tmp_path / "wells.nc"))
+    cube = Digest(synthetic_cubes.digest(data, tmp_path / "wells.nc"))
     assert len(standings_of(cube)) == 2
     assert len(comparisons(cube, None)) == 1
 

@@ -8,6 +8,7 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.pages.figures.results import Cube
 from bocu.pages.figures.wind_commitment import WindCommitmentFigure, WindFigureParameters
+from bocu.sweep.evaluation.digests import build_digest
 
 HOURS = 12
 
@@ -17,7 +18,8 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wind-figure")
     wind_power.write_series(folder / "wind.nc", missing=(746,))
     cube = wind_power.cube(folder, folder / "wind.nc", ["drbo", "ucb", "commit-zero"], iterations=HOURS)
-    return {"cube": str(cube), "problem_data": str(folder / "wind.nc")}
+    build_digest(cube, folder / "digest.nc")
+    return {"cube": cube, "digest": folder / "digest.nc", "problem_data": str(folder / "wind.nc")}
 
 
 def draw(files, **parameters):

@@ -28,7 +28,8 @@ def files(tmp_path_factory):
     cube = synthetic_cubes.write(data, folder / "wells.nc")
     build_digest(cube, folder / "digest.nc")
     build_summary([folder / "digest.nc"], folder / "summary.nc")
-    return {"cube": cube, "digests": [folder / "digest.nc"], "cubes": [cube], "summary": folder / "summary.nc"}
+    digest = folder / "digest.nc"
+    return {"cube": cube, "digest": digest, "digests": [digest], "summary": folder / "summary.nc"}
 
 
 @pytest.mark.parametrize(

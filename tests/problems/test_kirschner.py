@@ -1,5 +1,6 @@
 """`bocu.problems.synthetic`: where the optima of the two functions lie, under both readings of the spread."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,38 @@ def test_the_optima_of_function_b_coincide(spread: str) -> None:
     assert all(value.max() - value[beyond].max() > SEPARATION for value in values.values())
 
 
+def test_few_draws_differ_and_those_that_are_kept_do() -> None:
+    """docs/kirschner2020.md tells the share."""
+    problem = Kirschner(KirschnerParameters(function="differing-draw"), {})
+    draws = itertools.islice(problem.draws(np.random.default_rng(0)), 200)
+    assert 2 <= sum(problem.differ(table) for table in draws) <= 20
+    _, _, ambiguity_set = setting("a", "sd")
+    for seed in (0, 1):
+        payoffs = problem.realise(Streams(seed)).payoffs(1)
+        values = objectives(problem, payoffs, ambiguity_set)
+        best = [problem.decisions[values[name].argmax(), 0] for name in ("so", "ro", "dro")]
+        assert np.diff(sorted(best)).min() > 0.1
+        np.testing.assert_array_equal(payoffs, problem.realise(Streams(seed)).payoffs(1))
+
+
+def test_draws_have_the_covariance_of_the_model() -> None:
+    problem = Kirschner(KirschnerParameters(function="draw", decision_points=[4], context_points=[3]), {})
+    draws = np.array(list(itertools.islice(problem.draws(np.random.default_rng(1)), 20_000)))
+    model = problem.own_model
+    stated = np.kron(
+        model.decision_kernel(problem.decisions, problem.decisions),
+        model.context_kernel(problem.contexts, problem.contexts),
+    )
+    np.testing.assert_allclose(np.cov(draws.reshape(len(draws), -1), rowvar=False), stated, atol=0.05)
+
+
+def test_where_no_optima_can_differ_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bocu.problems.synthetic.MOST_DRAWS", 20)
+    same = KirschnerParameters(function="differing-draw", context_points=[1])
+    with pytest.raises(BocuError, match="function: of 20 draws none has optima that differ"):
+        Kirschner(same, {}).realise(Streams(0))
+
+
 @pytest.mark.parametrize("points", [33, 50, 100, 200])
 def test_function_b_has_one_best_decision_whatever_the_context(points: int) -> None:
     axis = np.linspace(0.0, 1.0, points)
@@ -111,16 +144,10 @@ def test_the_spread_is_read_as_asked_and_gives_way_to_what_is_written_out() -> N
     assert (mixed.truth, mixed.reference) == ("uniform", KirschnerParameters(spread="variance").reference)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
-def test_a_specification_survives_its_own_serialisation(spread: str) -> None:
-    parameters = KirschnerParameters(spread=spread, function="b")
-    assert KirschnerParameters.model_validate(parameters.model_dump(mode="json")) == parameters
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"function": "c"}, r"function: found 'c'; .*'a' or 'b'"),
+        ({"function": "c"}, r"function: found 'c'; .*'a', 'b', 'draw' or 'differing-draw'"),
         ({"spread": "std"}, "spread: found 'std'"),
         ({"spred": "sd"}, "spred: unknown key; did you mean 'spread'"),
     ],

@@ -11,7 +11,7 @@ import synthetic_cubes
 from bocu.pages.figures.base import save
 from bocu.pages.figures.priors import PriorsParameters, RejectionTimes
 from bocu.pages.figures.regret import Regret, RegretParameters
-from bocu.pages.report.build import build
+from bocu.pages.report.build import Part, build_page
 from bocu.sweep.evaluation.cubes import build_summary
 
 EXPERIMENT = {
@@ -74,6 +74,7 @@ class Page(HTMLParser):
 class Site:
     folder: Path
     cubes: list[Path]
+    digests: list[Path]
     summary: Path
     figures: list[Path]
     output: Path
@@ -93,24 +94,27 @@ def taken_apart():
 def make_site(tmp_path_factory):
     def make(cubes, experiment=EXPERIMENT, drawn=False):
         folder = tmp_path_factory.mktemp("site")
-        paths = [synthetic_cubes.write(data, folder / "cubes" / f"{data.attrs['problem_label']}.nc") for data in cubes]
-        build_summary(paths, folder / "cubes" / "summary.nc")
+        paths = [folder / "cubes" / f"{data.attrs['problem_label']}.nc" for data in cubes]
+        digests = [synthetic_cubes.digest(data, path) for data, path in zip(cubes, paths, strict=True)]
+        build_summary(digests, folder / "cubes" / "summary.nc")
         figures = []
-        for path in paths if drawn else []:
+        for path, digest in zip(paths, digests, strict=True) if drawn else []:
             for figure in (Regret(RegretParameters()), RejectionTimes(PriorsParameters())):
                 base = folder / "figures" / path.stem / type(figure).__name__.lower()
                 files = [base.with_suffix(suffix) for suffix in (".png", ".svg", ".json")]
-                save(figure.draw({"cube": path}), *files)
+                save(figure.draw({"digest": digest}), *files)
                 figures.append(files[2])
 
         output = folder / "report" / "index.html"
 
-        def rebuild(**changed):
-            build(experiment, paths, folder / "cubes" / "summary.nc", figures, output, **changed)
+        def rebuild(reference=None, claims=()):
+            build_page(
+                [Part(experiment, digests, folder / "cubes" / "summary.nc", figures, claims=claims)], output, reference
+            )
             return Page(output.read_text(encoding="utf-8"))
 
         rebuild()
-        return Site(folder, paths, folder / "cubes" / "summary.nc", figures, output, rebuild)
+        return Site(folder, paths, digests, folder / "cubes" / "summary.nc", figures, output, rebuild)
 
     return make
 

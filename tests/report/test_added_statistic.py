@@ -14,12 +14,12 @@ from bocu.core.io.files import read_netcdf
 PATCH = re.compile(r"^```diff\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 MAKE = """
 import sys
-from bocu.pages.report.build import build
+from bocu.pages.report.build import Part, build_page
 from bocu.sweep.evaluation.cubes import build_summary
 from bocu.sweep.evaluation.digests import build_digest
 build_digest("cube.nc", "digest.nc")
 build_summary(["digest.nc"], "summary.nc")
-build({"name": "x"}, ["digest.nc"], "summary.nc", [], "report/index.html")
+build_page([Part({"name": "x"}, ["digest.nc"], "summary.nc", [])], "report/index.html")
 """
 
 

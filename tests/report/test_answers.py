@@ -1,13 +1,21 @@
-"""The five answers: a line each, of the comparisons that the figure of who wins shows."""
+"""What a page says first: a line an answer, commands that make it again; long lists are folded."""
+
+import json
+import re
 
 import numpy as np
 import pytest
 
 from bocu.core import style
+from bocu.core.io.pages import page_template
+from bocu.core.written import number
+from bocu.pages.figures.results import CubeBranch
 from bocu.pages.figures.who_wins import Compared
 from bocu.pages.report.findings import answers
-from bocu.pages.report.records import Spent
+from bocu.pages.report.tables import Spent
 from bocu.sweep.evaluation.standings import Standings
+from bocu.sweep.experiment.record import trial_of
+from bocu.sweep.origin_files import OriginFiles
 
 TIMES = [Spent("hills", "mle", "MLE", 0.002, 90.0), Spent("hills", "random", "Random", 1e-5, 1.0)]
 GENERATOR = np.random.default_rng(0)
@@ -86,3 +94,68 @@ def test_every_answer_is_a_line_and_leads_to_where_the_page_says_more():
     assert [answer.anchor for answer in answers(found, TIMES, "snakemake")] == [
         "overview", "overview", "", "time", "configuration",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "folded"), [(8, False), (9, True)])
+def test_long_lists_of_findings_are_folded(count, folded):
+    sentences = [(f"well-{place}", f"<b> leads in {place}") for place in range(count)]
+    shown = str(page_template("bocu.pages.report", "parts.html.jinja").module.listed(sentences))
+    assert re.findall(r"<li data-problem=\"(.*?)\">(.*?)</li>", shown) == [
+        (problem, sentence.replace("<b>", "&lt;b&gt;")) for problem, sentence in sentences
+    ]
+    assert ("<details>" in shown) == folded
+    assert ("All 9 comparisons, one by one" in shown) == folded
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "written"), [(-0.004, False, "0.00"), (-0.004, True, "+0.00"), (-0.006, False, "−0.01")]
+)
+def test_what_rounds_to_zero_has_no_minus(value, sign, written):
+    assert number(value, 2, sign=sign) == written
+
+
+SETTINGS = {"iterations": 30, "seeds": {"count": "6", "first": "0"}, "mirror": "/elsewhere", "threads": 2}
+
+
+@pytest.fixture
+def origin(tmp_path):
+    def make(settings, **more):
+        made_from = {"files": ["experiments/wind.yaml"], "config": settings, **more}
+        (tmp_path / "experiment.json").write_text(json.dumps({"made_from": made_from}), encoding="utf-8")
+        return OriginFiles({"name": "wind"}, tmp_path, tmp_path / "report")
+
+    return make
+
+
+def test_a_sweep_is_made_again_at_its_scale(origin):
+    assert origin({}).sweep_command() == "snakemake --cores all --configfile experiments/wind.yaml"
+    assert origin(SETTINGS).sweep_command() == (
+        "snakemake --cores all --configfile experiments/wind.yaml --config iterations=30 'seeds={count: 6, first: 0}'"
+    )
+
+
+def test_a_trial_is_told_by_what_its_file_asks_for():
+    stated = {"rounds": 200, "seeds": 30}
+    record = {"iterations": 50, "seeds": {"count": 10}, "made_from": {"stated": stated, "config": {}}}
+    assert trial_of(record) == "reduced: 50 of 200 rounds, 10 of 30 seeds"
+    record["made_from"]["config"] = {"data": "simulate"}
+    assert trial_of(record) == "reduced: 50 of 200 rounds, 10 of 30 seeds, simulated"
+    assert trial_of({**record, "iterations": 200, "seeds": {"count": 40}}) == "simulated"
+    assert trial_of({"iterations": 50, "made_from": {}}) == ""
+
+
+def test_outside_of_the_clone_the_snakefile_is_named(origin):
+    assert origin({}, snakefile="/opt/a clone/Snakefile").sweep_command() == (
+        "snakemake --snakefile '/opt/a clone/Snakefile' --cores all --configfile experiments/wind.yaml"
+    )
+
+
+def test_simulated_data_stay_simulated(origin):
+    assert origin({"data": "simulate"}).sweep_command().endswith(" --config data=simulate")
+    assert "--config " not in origin({"data": {"source": "mirror", "mirror": "/elsewhere"}}).sweep_command()
+
+
+def test_a_branch_is_played_again_for_as_many_rounds(origin):
+    command = origin(SETTINGS).run_command("hours", CubeBranch("dro", "ucb"), [2, 3])
+    assert command.endswith("--algorithm ucb --seed 2 --seeds 2 --iterations 30 --output again.nc")
+    assert "--iterations" not in origin({}).run_command("hours", CubeBranch("dro", "ucb"), [2, 3])

@@ -13,8 +13,8 @@ import synthetic_pages
 from bocu.core import style
 from bocu.core.about import Look
 from bocu.core.written import probability
-from bocu.pages.figures.results import results_at
-from bocu.pages.report.build import build, build_page, table_files
+from bocu.pages.figures.results import Digest
+from bocu.pages.report.build import build_page, table_files
 from bocu.pages.report.embedded import (
     MOST_SEEDS_SHOWN,
     looks_of_page,
@@ -45,7 +45,7 @@ def made(tmp_path_factory):
 def test_differences_against_any_algorithm_are_those_of_a_page_built_against_it(made, tmp_path, reference):
     part, _, numbers = made
     page = tmp_path / "index.html"
-    build(part.experiment, part.cubes, part.summary, [], page, reference)
+    build_page([part], page, reference)
     with table_files(page)["differences"].open() as file:
         rows = [row for row in csv.DictReader(file) if row["reference"] == reference]
     assert len(rows) == 2 * 2 * (len(synthetic_pages.ALGORITHMS) - 1)
@@ -83,7 +83,7 @@ def test_page_csv_and_explorer_have_the_same_p_values_whoever_is_compared_with(m
 
 def test_totals_are_those_of_the_digest_seed_by_seed(made):
     part, _, numbers = made
-    results = results_at(part.cubes[1])
+    results = Digest(part.digests[1])
     panel = numbers["numbers-dunes-any-ro"]
     for algorithm, totals in zip(panel["algorithms"], panel["totals"], strict=True):
         branch = next(branch for branch in results.branches() if branch.algorithm == algorithm["label"])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import synthetic_cubes
+from published_numbers import PublishedNumbers
 
 from bocu.core.loading import load
-from bocu.pages.figures.scoreboard import ScoreboardParameters
-from bocu.pages.report.published import PublishedNumbers
+from bocu.pages.figures.relative_regret import ScoreboardParameters
 from bocu.sweep.evaluation.across_problems import surviving_ranking
 from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
 from bocu.sweep.evaluation.digests import build_digest

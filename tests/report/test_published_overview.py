@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
+from published_numbers import PublishedNumbers, overview
 
-from bocu.pages.report.published import PublishedNumbers, overview
 from bocu.sweep.evaluation.across_problems import surviving_ranking
 from bocu.sweep.experiment.planning import make_plan
 

@@ -6,10 +6,21 @@ import re
 
 import pytest
 import synthetic_cubes
+from typer.testing import CliRunner
 
+from bocu.commands.main import app
 from bocu.core.errors import BocuError
-from bocu.pages.report.claims import measured, numbers, opening
-from bocu.pages.report.claims_page import BEGIN, END, StandingCubes, judge, section, write_section
+from bocu.pages.report.claims import (
+    BEGIN,
+    END,
+    StandingCubes,
+    judge,
+    measured,
+    numbers,
+    opening,
+    section,
+    write_section,
+)
 from bocu.sweep.evaluation.claims.model import Claim, read_claims
 from bocu.sweep.evaluation.claims.records import read_verdicts, write_verdicts
 
@@ -150,20 +161,28 @@ def test_cubes_that_stand_are_found_and_their_scale_is_told(claimed, tmp_path):
     ]
 
 
-def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
-    from typer.testing import CliRunner
+@pytest.fixture
+def there(claimed, tmp_path, monkeypatch):
+    """Write claims beside the cube of an experiment, and return what calls `bocu claims` there."""
 
-    from bocu.commands.main import app
+    def make(claims, name="synthetic", **shared):
+        cubes = tmp_path / f"results/{name}/cubes"
+        cubes.mkdir(parents=True, exist_ok=True)
+        (cubes / "wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+        plain = [{key: value for key, value in claim.items() if key != "file"} for claim in claims]
+        (tmp_path / "claims.yaml").write_text(json.dumps({**shared, "claims": plain}), encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        return lambda *options: CliRunner().invoke(app, ["claims", "claims.yaml", *options])
 
-    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
-    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
-    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
-    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    return make
+
+
+def test_the_command_prints_what_is_asked_for(claimed, there, tmp_path):
     (tmp_path / "page.md").write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+    call = there([stated(**claim) for claim in CLAIMS])
 
     def told(*options):
-        done = CliRunner().invoke(app, ["claims", "claims.yaml", *options])
+        done = call(*options)
         assert done.exit_code == 0, done.output
         return done.output
 
@@ -172,86 +191,54 @@ def test_the_command_prints_what_is_asked_for(claimed, tmp_path, monkeypatch):
     (tmp_path / "docs/results").mkdir(parents=True)
     (tmp_path / "docs/results/synthetic.nc").write_bytes(b"")
     assert told().endswith("published results of synthetic: --results docs/results\n")
-    refused = CliRunner().invoke(app, ["claims", "claims.yaml", "--results", "nowhere"]).exception
+    refused = call("--results", "nowhere").exception
     assert str(refused).endswith("it does not exist; published results of synthetic: --results docs/results")
     assert json.loads(told("--json")) == read_verdicts(claimed[1])
     assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
     told("--page", "page.md")
     assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert isinstance(CliRunner().invoke(app, ["claims", "claims.yaml", "--json", "--csv"]).exception, BocuError)
+    assert isinstance(call("--json", "--csv").exception, BocuError)
 
 
 @pytest.mark.parametrize(
     ("changes", "options", "told"),
     [
         ({"problem": "wels"}, (), "claims.0.problem (one): no problem 'wels'; did you mean 'wells'? (allowed: wells)"),
-        (
-            {"check": "final(mel) < final(random)"},
-            (),
-            "claims.0.check (one): no algorithm 'mel' on 'wells'; did you",
-        ),
-        (
-            {"experiment": "synthetics"},
-            (),
-            "no results of synthetics in results; did you mean 'synthetic'? (allowed: synthetic)",
-        ),
+        ({"check": "final(mel) < final(random)"}, (), "claims.0.check (one): no algorithm 'mel' on 'wells'; did you"),
+        ({"experiment": "synthetics"}, (), "no results of synthetics in results; did you mean 'synthetic'? (allowed: "),
         ({}, ("--results", "empty"), "no results of synthetic in empty; it holds none"),
         ({}, ("--experiment", "syn"), "no results of syn in results; allowed: synthetic"),
     ],
 )
-def test_a_name_that_no_results_have_is_refused_with_what_is_there(
-    claimed, tmp_path, monkeypatch, changes, options, told
-):
-    from typer.testing import CliRunner
-
-    from bocu.commands.main import app
-
-    for place in ("results/synthetic/cubes", "results/synthetic/partial/cubes", "empty/figures"):
+def test_a_name_that_no_results_have_is_refused_with_what_is_there(there, tmp_path, changes, options, told):
+    for place in ("results/synthetic/partial/cubes", "empty/figures"):
         (tmp_path / place).mkdir(parents=True)
-    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
-    one = {key: value for key, value in stated(id="one", statement="A claim.").items() if key != "file"}
-    written = {"experiment": one.pop("experiment"), "claims": [one | changes]}
-    (tmp_path / "claims.yaml").write_text(json.dumps(written), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    refused = CliRunner().invoke(app, ["claims", "claims.yaml", *options]).exception
+    one = stated(id="one", statement="A claim.")
+    written = {"experiment": one.pop("experiment")}
+    refused = there([one | changes], **written)(*options).exception
     assert isinstance(refused, BocuError)
     assert str(refused).removeprefix("claims.yaml: ").startswith(told), str(refused)
 
 
-def test_a_planned_problem_without_a_cube_is_not_run(claimed, tmp_path):
-    (tmp_path / "results/synthetic/cubes").mkdir(parents=True)
-    (tmp_path / "results/synthetic/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
+def test_a_planned_problem_without_a_cube_is_not_run(there, tmp_path):
+    there([stated(id="now", statement="Now."), stated(id="later", statement="Later.", problem="sensors")])
     record = {"iterations_of": {"wells": 12, "sensors": 12}}
     (tmp_path / "results/synthetic/experiment.json").write_text(json.dumps(record), encoding="utf-8")
-    claims = [stated(id="now", statement="Now."), stated(id="later", statement="Later.", problem="sensors")]
-    for claim in claims:
-        del claim["file"]
-    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": claims}), encoding="utf-8")
     found = judge(tmp_path / "claims.yaml", StandingCubes(tmp_path / "results"))
     assert [record["verdict"] for record in found] == ["open", "not run"]
 
 
-def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
-    from bocu.commands.main import app
-
-    (tmp_path / "results/as-coded/cubes").mkdir(parents=True)
-    (tmp_path / "results/as-coded/cubes/wells.nc").write_bytes(claimed[0].cubes[0].read_bytes())
-    claims = [{key: value for key, value in stated(**claim).items() if key != "file"} for claim in CLAIMS]
-    first, elsewhere = claims[0], {**claims[1], "experiment": "another"}
+def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, there):
+    first, elsewhere, *_ = (stated(**claim) for claim in CLAIMS)
     own = {key: value for key, value in first.items() if key != "experiment"} | {"ours": "the model"}
-    written = {"experiment": first["experiment"], "claims": [own, elsewhere]}
-    (tmp_path / "claims.yaml").write_text(json.dumps(written), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded", "--json"])
-    (found,) = json.loads(done.output)
+    call = there([own, elsewhere], "as-coded", experiment=first["experiment"])
+    asked = ("--experiment", "as-coded")
+    (found,) = json.loads(call(*asked, "--json").output)
     assert (found["experiment"], found["ours"]) == ("as-coded", "")
     assert found["comparisons"] == read_verdicts(claimed[1])[0]["comparisons"]
-    page = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded", "--markdown"]).output
+    page = call(*asked, "--markdown").output
     assert "Made by `bocu claims claims.yaml --experiment as-coded --markdown`: 1 open." in page
-    (tmp_path / "claims.yaml").write_text(json.dumps({"claims": [first]}), encoding="utf-8")
-    refused = CliRunner().invoke(app, ["claims", "claims.yaml", "--experiment", "as-coded"]).exception
+    refused = there([first], "as-coded")(*asked).exception
     assert isinstance(refused, BocuError)
     assert "no 'experiment'" in str(refused)
 

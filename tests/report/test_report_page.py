@@ -7,7 +7,7 @@ import synthetic_cubes
 from synthetic_cubes import SIMULATED
 
 from bocu.core.errors import BocuError
-from bocu.pages.report.build import build
+from bocu.pages.report.build import Part, build_page
 
 
 def test_the_page_is_well_formed_and_its_ids_are_unique(site):
@@ -134,15 +134,19 @@ def test_the_same_results_give_the_same_page(site):
 
 
 def test_faults_of_the_user_are_one_line(site, tmp_path):
-    arguments = ({"name": "x"}, site.cubes, site.summary)
+    page = tmp_path / "index.html"
+
+    def build(figures, digests=site.digests, **reference):
+        build_page([Part({"name": "x"}, digests, site.summary, figures)], page, **reference)
+
     with pytest.raises(BocuError, match="no algorithm 'mlee'; did you mean 'mle'"):
-        build(*arguments, site.figures, tmp_path / "index.html", reference="mlee")
+        build(site.figures, reference="mlee")
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
     with pytest.raises(BocuError, match=r"broken\.json: not the description of a figure"):
-        build(*arguments, [broken], tmp_path / "index.html")
+        build([broken])
     with pytest.raises(BocuError, match=r"gone\.json: no such file"):
-        build(*arguments, [tmp_path / "gone.json"], tmp_path / "index.html")
+        build([tmp_path / "gone.json"])
     with pytest.raises(BocuError, match=r"gone\.nc: no such file"):
-        build({"name": "x"}, [tmp_path / "gone.nc"], site.summary, site.figures, tmp_path / "index.html")
-    assert not (tmp_path / "index.html").exists()
+        build(site.figures, [tmp_path / "gone.nc"])
+    assert not page.exists()

@@ -11,8 +11,7 @@ from experiments import tiny
 from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 
 from bocu.core.errors import BocuError
-from bocu.pages.figures.scoreboard import Scoreboard
-from bocu.pages.figures.summary import Summary
+from bocu.pages.figures.relative_regret import Scoreboard, Summary
 from bocu.pages.report.build import table_files
 from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.experiment.planning import make_plan
@@ -89,7 +88,7 @@ def test_it_says_who_has_more_and_who_less_and_where_it_did_not_run(against):
 def test_figures_take_it_and_say_where_it_did_not_run(against, figure):
     given = figure.Parameters().against("mle")
     assert figure.Parameters(reference="random").against("mle").reference == "random"
-    drawing = figure(given).draw({"cubes": against.cubes, "summary": against.summary})
+    drawing = figure(given).draw({"digests": against.digests})
     assert "divided by that of MLE" in drawing.caption
     assert "MLE did not run on dry." in drawing.caption
 

@@ -14,7 +14,7 @@ from synthetic_cubes import ALGORITHMS, ITERATIONS, SEEDS, constant_regret
 from bocu.core.written import probability, round_time
 from bocu.pages.report import tables
 from bocu.pages.report.build import COLUMNS, table_files
-from bocu.pages.report.records import seed_ranges
+from bocu.pages.report.tables import seed_ranges
 
 
 def totals(algorithm, metric="so", seeds=range(SEEDS)):

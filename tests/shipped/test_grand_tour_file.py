@@ -6,8 +6,8 @@ import pytest
 from experiments import audited, run_all
 from test_experiment_files import plan_of
 
-from bocu.pages.figures.panels import Panels
-from bocu.pages.figures.scoreboard import Scoreboard
+from bocu.pages.figures.regret import Panels
+from bocu.pages.figures.relative_regret import Scoreboard
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.papers import papers
 

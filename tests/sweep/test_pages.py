@@ -56,9 +56,9 @@ def test_a_page_that_was_just_made_stands(there):
 @pytest.mark.parametrize(
     ("pattern", "edited", "named"),
     [
-        (r'("mean":)([\d.]+)', r"\g<1>0.5", "hills, so: random: mean: the page says 0.5; the run files say "),
+        (r'("mean":)([\d.]+)', r"\g<1>0.5", "hills, so: algorithms: random: mean: the page says 0.5; the run files "),
         (r'("totals":\[\[)([\d.]+)', r"\g<1>7.25", "hills, so: totals: the page says 7.25; the run files say "),
-        (r'("instantaneous":.*?"mean":")(....)', r"\g<1>AAAA", "hills, so: random: instantaneous: mean: not the curve"),
+        (r'("instantaneous":.*?"mean":")(....)', r"\g<1>AAAA", "instantaneous: of: random: mean: not the curve"),
         (
             r"(<td>)(\d\.\d+ ± [\d.]+)(</td>)",
             r"\g<1>0.1 ± 0.1\g<3>",

@@ -342,3 +342,19 @@ def test_under_another_version_of_snakemake_it_says_so_and_starts_cold(tmp_path)
         " each job starts an interpreter of its own"
     )
     assert "zygote" not in (tmp_path / "report.txt").read_text()
+
+
+@pytest.mark.parametrize("module", ["threading_module", "pyarrow"])
+def test_a_module_that_starts_threads_is_not_preloaded_but_for_those_that_survive_a_fork(tmp_path, module):
+    if module == "pyarrow":
+        pytest.importorskip(module)
+    (tmp_path / "threading_module.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    )
+    script = f"from snakemake_executor_plugin_warm.zygote import preload\npreload([{module!r}])"
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True
+    )
+    refused = re.search("RuntimeError: an imported module has started threads: python", done.stderr)
+    assert (done.returncode, bool(refused)) == ((0, False) if module == "pyarrow" else (1, True)), done.stderr

@@ -3,16 +3,8 @@
 from bocu.sweep.jobs import job
 
 with job(snakemake) as parameters:
-    from bocu.pages.report.build import build
+    from bocu.pages.report.build import Part, build_page
 
     experiment, made = parameters["experiment"], snakemake.input
-    build(
-        experiment,
-        made.digests,
-        made.summary,
-        made.descriptions,
-        snakemake.output.page,
-        experiment["reference"],
-        made.audit,
-        made.claims,
-    )
+    part = Part(experiment, made.digests, made.summary, made.descriptions, made.audit, made.claims)
+    build_page([part], snakemake.output.page, experiment["reference"])

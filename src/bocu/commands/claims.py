@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bocu.pages.report.records import Fields
+    from bocu.pages.report.tables import Fields
 
 
 class Form(StrEnum):
@@ -45,7 +45,7 @@ def claims_command(
     side; else it is open. Without a cube of its problems it is not run. Nothing is made anew.
     """
     from bocu.core.errors import BocuError
-    from bocu.pages.report.claims_page import StandingCubes, judge, published_of, section, write_section
+    from bocu.pages.report.claims import StandingCubes, judge, published_of, section, write_section
 
     wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
     if len(wanted) > 1:

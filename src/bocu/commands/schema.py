@@ -1,4 +1,4 @@
-"""`bocu schema`: the JSON schema of an experiment file, for editors."""
+"""`bocu schema`: the JSON schema of an experiment file, for editors, in the words of JSON Schema (draft 2020-12)."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -6,13 +6,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from bocu.commands.json_schema import DIALECT, json_schema_of
 from bocu.commands.options import writable
 from bocu.core.plain import Plain
 
 if TYPE_CHECKING:
     from bocu.sweep.experiment.registry import RegisteredClass
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: pydantic names a bound that it checks behind a validator of ours as Python does, and no editor would heed it.
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+
+
+class _InWordsOfJsonSchema(GenerateJsonSchema):
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        made = super().generate_inner(schema)
+        return {_BOUNDS.get(key, key): value for key, value in made.items()}
+
+
+def json_schema_of(model: type[BaseModel]) -> Plain:
+    """Return the JSON schema of a section; what it holds stands under `$defs`."""
+    return model.model_json_schema(ref_template="#/$defs/{model}", schema_generator=_InWordsOfJsonSchema)
 
 
 def schema_command(
@@ -62,29 +79,19 @@ def key_tables() -> dict[str, str]:
     from bocu.learners.algorithms.botorch_model import BotorchModelParameters
     from bocu.robust.ambiguity.parameters import SetParameters, told
     from bocu.sweep.evaluation.claims import ClaimsFile
-    from bocu.sweep.experiment.configuration import (
-        AlgorithmEntry,
-        Data,
-        Experiment,
-        FigureEntry,
-        MetricEntry,
-        ObjectiveEntry,
-        PriorEntry,
-        Seeds,
-    )
+    from bocu.sweep.experiment import configuration as file
     from bocu.sweep.experiment.registry import aliases, registered
     from bocu.sweep.experiment.sweep_axes import Axis
 
-    parts = [TABLES_HEAD, _table("The file", Experiment), _table("`seeds`", Seeds), _table("`data`", Data)]
-    parts += [
-        _table("An entry of `priors`", PriorEntry),
-        _table("An entry of `objectives`", ObjectiveEntry),
-        _table("An entry of `algorithms`", AlgorithmEntry),
-        _table("An entry of `metrics`", MetricEntry),
-        _table("An entry of `figures`", FigureEntry),
-        _table("A parameter of `sweep`", Axis, SWEEP),
+    parts = [
+        TABLES_HEAD,
+        _table("The file", file.Experiment),
+        _table("`seeds`", file.Seeds),
+        _table("`data`", file.Data),
     ]
-    parts += [_table("A claims file", ClaimsFile, CLAIMS)]
+    for entry in (file.PriorEntry, file.ObjectiveEntry, file.AlgorithmEntry, file.MetricEntry, file.FigureEntry):
+        parts.append(_table(f"An entry of `{entry.__name__.removesuffix('Entry').lower()}s`", entry))
+    parts += [_table("A parameter of `sweep`", Axis, SWEEP), _table("A claims file", ClaimsFile, CLAIMS)]
     objectives = {thing.name: thing.load().Parameters for thing in registered("objective")}
     parts.append(_table("An ambiguity set", SetParameters, "The keys that every set has, under the key `set`."))
     parts.append(_table("A BoTorch model", BotorchModelParameters, MODEL))
@@ -123,12 +130,15 @@ def settings_tables() -> str:
     """Return the keys of a settings file of `bocu suggest` as Markdown tables."""
     from bocu.advice import settings as given
 
-    parts = [SETTINGS_HEAD, _own_table("The file", given.Settings)]
-    parts.append(_own_table("A decision that is a number", given.NumberEntry))
-    parts.append(_own_table("A choice of names", given.ChoiceEntry))
-    parts.append(_own_table("A context", given.ContextEntry))
-    parts.append(_own_table("An outcome", given.OutcomeEntry))
-    parts.append(_own_table("The set", given.SetEntry, "Keys of the set of that name stand beside these."))
+    tables = {
+        "The file": given.Settings,
+        "A decision that is a number": given.NumberEntry,
+        "A choice of names": given.ChoiceEntry,
+        "A context": given.ContextEntry,
+        "An outcome": given.OutcomeEntry,
+    }
+    parts = [SETTINGS_HEAD, *(_table(title, model, nested=False) for title, model in tables.items())]
+    parts.append(_table("The set", given.SetEntry, "Keys of the set of that name stand beside these.", nested=False))
     return "\n".join(parts)
 
 
@@ -138,13 +148,6 @@ Every key, its default and what it does: `bocu suggest LOG.csv --settings FILE.y
 (`make schema`); so is `workflow/schemas/suggest.schema.json`, which editors complete and check settings by, led
 there by its first line: `# yaml-language-server: $schema=PATH`. See [suggest.md](suggest.md) for an example.
 """
-
-
-def _own_table(title: str, model: object, summary: str = "") -> str:
-    """Make a table of a model's own keys; sections inside it have tables of their own."""
-    rows = [row for row in _rows(model) if "." not in row.split("`")[1]]
-    head = [f"## {title}", "", *([summary, ""] if summary else [])]
-    return "\n".join([*head, "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
 def claims_schema() -> dict[str, object]:
@@ -181,9 +184,12 @@ Parameters stand on pages of their own: {pages}.
 """.replace("{pages}", ", ".join(f"[{kind}s](experiment-file-{kind}s.md)" for kind in KINDS))
 
 
-def _table(title: str, model: object, summary: str = "", common: Any = None) -> str:
-    """Make a table of the keys of a model, but for those that it has in common with another."""
-    rows = list(_rows(model, but=common.model_fields if common else ()))
+def _table(title: str, model: object, summary: str = "", common: Any = None, nested: bool = True) -> str:
+    """Make a table of the keys of a model, but for those that it has in common with another.
+
+    Sections inside it are part of it, unless they have tables of their own: not `nested`.
+    """
+    rows = list(_rows(model, common.model_fields if common else (), nested))
     head = [f"## {title}", "", *([_sentence(summary), ""] if summary else [])]
     body = (
         ["| key | default | meaning |", "|---|---|---|", *rows]
@@ -197,7 +203,7 @@ def _sentence(summary: str) -> str:
     return summary[:1].upper() + summary[1:]
 
 
-def _rows(model: Any, prefix: str = "", but: Collection[str] = ()) -> Iterator[str]:
+def _rows(model: Any, but: Collection[str], nested: bool, prefix: str = "") -> Iterator[str]:
     from bocu.core.parameters import models_in
 
     for key, field in model.model_fields.items():
@@ -205,9 +211,9 @@ def _rows(model: Any, prefix: str = "", but: Collection[str] = ()) -> Iterator[s
             continue
         default = "required" if field.is_required() else f"`{_plain(field.get_default(call_default_factory=True))}`"
         yield f"| `{prefix}{key}` | {default} | {' '.join(str(field.description).split())} |"
-        for nested in dict.fromkeys(models_in(field.annotation)):
-            if nested.__module__ == model.__module__ != EXPERIMENT_MODULE:  # its sections have their own tables
-                yield from _rows(nested, f"{prefix}{key}.")
+        for inside in dict.fromkeys(models_in(field.annotation)) if nested else ():
+            if inside.__module__ == model.__module__ != EXPERIMENT_MODULE:  # its sections have their own tables
+                yield from _rows(inside, (), nested, f"{prefix}{key}.")
 
 
 def _plain(value: object) -> str:

@@ -33,8 +33,9 @@ RELATIVE = 1e-9
 RELATIVE_SINGLE = 1e-5
 """The same of those that the page holds in single precision."""
 _ISLAND = re.compile(r'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
-_PLACES = frozenset(("digest", "folder", "files", "command", "verify"))
-"""What the page says of where its files lie and what makes them: no numbers, and others for a page elsewhere."""
+_PLACES = frozenset(("digest", "folder", "files", "command", "verify", "panels"))
+"""What the page says of where its files lie and what makes them: no numbers, and others for a page elsewhere; what has
+numbers of its own."""
 _PACKED = frozenset(("mean", "error", "values"))
 _SHOWN = 20
 
@@ -90,18 +91,27 @@ class Recomputed:
     numbers: int = 0
     faults: list[str] = field(default_factory=list)
 
-    def compare(self, where: str, shown: Any, found: Any, relative: float = RELATIVE) -> None:
-        """Compare numbers of any nesting, or texts."""
+    def compare(self, where: str, shown: Any, found: Any, labels: Sequence[str] = ()) -> None:
+        """Compare numbers of any nesting, or texts; curves by the labels of their algorithms."""
+        if isinstance(found, dict) and (shown is None or isinstance(shown, dict)):
+            for key in sorted({*(shown or {}), *found} - _PLACES):
+                one, other = (shown or {}).get(key), found.get(key)
+                if key in _PACKED and isinstance(one, str) and isinstance(other, str):
+                    self._compare_packed(f"{where}: {key}", one, other)
+                else:
+                    self.compare(f"{where}: {key}", one, other, labels)
+            return
         if isinstance(shown, list) and isinstance(found, list) and len(shown) == len(found):
-            for one, other in zip(shown, found, strict=True):
-                self.compare(where, one, other, relative)
+            of_curves = len(labels) == len(found) and any(isinstance(one, dict) for one in found)
+            for place, (one, other) in enumerate(zip(shown, found, strict=True)):
+                self.compare(f"{where}: {labels[place]}" if of_curves else where, one, other, labels)
             return
         self.numbers += 1
         numbers = isinstance(shown, int | float) and isinstance(found, int | float)
-        if not (np.isclose(shown, found, rtol=relative, atol=0) if numbers else shown == found):
+        if not (np.isclose(shown, found, rtol=RELATIVE, atol=0) if numbers else shown == found):
             self.faults.append(f"{where}: the page says {_told(shown)}; the run files say {_told(found)}")
 
-    def compare_packed(self, where: str, shown: str, found: str) -> None:
+    def _compare_packed(self, where: str, shown: str, found: str) -> None:
         """Compare numbers in single precision; one line names them all."""
         one, other = embedded.unpacked(shown), embedded.unpacked(found)
         self.numbers += len(one)
@@ -110,7 +120,7 @@ class Recomputed:
 
 
 def _told(value: object) -> str:
-    return "nothing" if value is None else str(value)
+    return "nothing" if value is None else f"{len(value)} of them" if isinstance(value, dict | list) else str(value)
 
 
 def verify_page(page: str | Path, trust: bool = False) -> Recomputed:
@@ -146,8 +156,7 @@ def verify_page(page: str | Path, trust: bool = False) -> Recomputed:
         written = _read(again)
         anew: dict[str, str] = dict(_ISLAND.findall(written))
         now = json.loads(anew["numbers"])
-        for key in sorted(index.keys() - {"panels", *_PLACES}):
-            found.compare(f"numbers: {key}", index[key], now[key])
+        found.compare("numbers", index, now)
         for panel in shown:
             try:
                 _compare_panel(found, panel, islands, anew)
@@ -224,33 +233,16 @@ def _scored(plan: Plan, problem: str, folder: Path) -> Plain:
 def _compare_panel(
     found: Recomputed, panel: Mapping[str, Any], islands: Mapping[str, str], anew: Mapping[str, str]
 ) -> None:
-    """Compare one comparison: its totals, differences and curves."""
+    """Compare one comparison: its totals, differences and curves, all and of single seeds."""
     where = f"{panel['problem']}, {panel['metric']}"
     if f"numbers-{panel['id']}" not in anew:
         found.faults.append(f"{where}: the run files give no such comparison")
         return
-    one, other = (json.loads(of[f"numbers-{panel['id']}"]) for of in (islands, anew))
-    for key in sorted({*one, *other} - {"algorithms", "curves", *_PLACES}):
-        found.compare(f"{where}: {key}", one.get(key), other.get(key))
-    for algorithm, again in zip(one["algorithms"], other["algorithms"], strict=True):
-        for key in sorted({*algorithm, *again} - _PLACES):
-            found.compare(f"{where}: {algorithm['label']}: {key}", algorithm.get(key), again.get(key))
-    labels = [algorithm["label"] for algorithm in one["algorithms"]]
-    _compare_curves(found, where, labels, one["curves"], other["curves"])
-    traces, again = (json.loads(of[f"traces-{panel['id']}"]) for of in (islands, anew))
-    _compare_curves(found, f"{where}, single seeds", labels, traces, again)
-
-
-def _compare_curves(
-    found: Recomputed, where: str, labels: Sequence[str], shown: Mapping[str, Any], again: Mapping[str, Any]
-) -> None:
-    found.compare(f"{where}: kinds of curves", sorted(shown), sorted(again))
-    for kind in sorted(set(shown) & set(again)):
-        found.compare(f"{where}: {kind}: rounds", shown[kind]["rounds"], again[kind]["rounds"])
-        for label, one, other in zip(labels, shown[kind]["of"], again[kind]["of"], strict=True):
-            for key in sorted({*(one or {}), *(other or {})}):
-                compare = found.compare_packed if one and other and key in _PACKED else found.compare
-                compare(f"{where}: {label}: {kind}: {key}", one and one[key], other and other[key])
+    for kind in ("numbers", "traces"):
+        one, other = (json.loads(of[f"{kind}-{panel['id']}"]) for of in (islands, anew))
+        if kind == "numbers":
+            labels = [algorithm["label"] for algorithm in one["algorithms"]]
+        found.compare(f"{where}{', single seeds' * (kind == 'traces')}", one, other, labels)
 
 
 def _compare_words(found: Recomputed, page: "_Words", again: "_Words") -> None:

@@ -12,7 +12,7 @@ stochastic, the worst-case and the distributionally robust objective all differ,
 stochastic one under the true distribution. Function b: they coincide. Both hold whether the spread of the reference
 N(0.5, 0.05) and of the truth N(0.45, 0.1) is read as a standard deviation or as a variance. Both are sums of Gaussian
 bumps no narrower than the length-scale 0.1 of the surrogate's squared exponential kernel, and so lie in its reproducing
-kernel Hilbert space.
+kernel Hilbert space. Nobody made the draws from that kernel for a purpose: any, or the first whose optima differ.
 
 A steady, a peaked and a flat decision for robust satisficing (Saday et al. 2023, section 5). The paper's function is
 made by hand and comes with its code, `Bilkent-CYBORG/RoBOS`, as a table; ours are three bumps that follow it to within
@@ -22,7 +22,9 @@ every context. At the aspiration 0.6 only the first two are feasible, and the se
 is the code's, with length-scale 0.2 for decisions: they know nothing of one another.
 """
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.about import About
+from bocu.core.errors import BocuError
 from bocu.core.parameters import Count, Positive
 from bocu.core.randomness import Streams
 from bocu.learners.surrogates.grid import GridPrior
@@ -38,7 +41,9 @@ from bocu.problems.distributions import Distribution, Normal, NormalParameters, 
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem
 from bocu.problems.functions import function_named
 from bocu.problems.given_design import InitialDesign
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
 from bocu.robust.ambiguity.mmd.gram import with_jitter
+from bocu.robust.objectives.functions import UncertaintyObjective
 
 
 class Hartmann3Parameters(FiniteParameters):
@@ -60,11 +65,8 @@ class Hartmann3(FiniteProblem[Hartmann3Parameters]):
         paper="Tay et al. 2024",
     )
     Parameters = Hartmann3Parameters
-    units = "1"
     decision_names = ("x1", "x2")
-    decision_units = ("1", "1")
     context_names = ("c",)
-    context_units = ("1",)
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Return the same table to every seed."""
@@ -94,11 +96,8 @@ class GPSample(FiniteProblem[GPSampleParameters]):
         paper="Tay et al. 2024",
     )
     Parameters = GPSampleParameters
-    units = "1"
     decision_names = ("x1", "x2")
-    decision_units = ("1", "1")
     context_names = ("c1", "c2")
-    context_units = ("1", "1")
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Draw the points, and the prior at them, from the stream "problem"."""
@@ -173,14 +172,18 @@ FUNCTION_B = (
 
 
 FUNCTIONS = {"a": FUNCTION_A, "b": FUNCTION_B}
+TITLES = {"draw": "Draws of the prior", "differing-draw": "Draws whose optima differ"}
+MOST_DRAWS = 10_000
 
 
 class KirschnerParameters(FiniteParameters):
     """Parameters of the functions; the model, the noise and the grid are ours, the paper does not say."""
 
-    function: Literal["a", "b"] = Field(
+    function: Literal["a", "b", "draw", "differing-draw"] = Field(
         "a",
-        description="a: the stochastic, worst-case and distributionally robust optima all differ; b: they coincide",
+        description="a: the stochastic, worst-case and distributionally robust optima all differ; b: they coincide; "
+        "`draw`: one from the model's prior, anew for every seed; `differing-draw`: the first such draw whose three "
+        "optima lie more than a length-scale apart",
     )
     spread: Literal["sd", "variance"] = Field(
         "sd",
@@ -220,28 +223,70 @@ class KirschnerParameters(FiniteParameters):
 
 
 class Kirschner(FiniteProblem[KirschnerParameters]):
-    """One of the two functions."""
+    """One of the two functions, or a draw."""
 
     about = About(
         title="Synthetic functions",
-        summary="two functions whose optima differ or coincide, one decision, one context",
+        summary="two functions whose optima differ or coincide, or draws; one decision, one context",
         paper="Kirschner et al. 2020",
     )
     Parameters = KirschnerParameters
-    units = "1"
     decision_names = ("decision",)
-    decision_units = ("1",)
     context_names = ("context",)
-    context_units = ("1",)
 
     @property
     def title(self) -> str:
-        return f"Synthetic function {self.parameters.function}"
+        return TITLES.get(self.parameters.function, f"Synthetic function {self.parameters.function}")
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
-        """Return the same table to every seed."""
-        bumps = FUNCTIONS[self.parameters.function]
-        return bump_payoffs(bumps, self.decisions[:, 0], self.contexts[:, 0])
+        """Return the same table to every seed, but for draws.
+
+        Raises:
+            BocuError: of so many draws none had optima that differ.
+        """
+        function = self.parameters.function
+        if function in FUNCTIONS:
+            return bump_payoffs(FUNCTIONS[function], self.decisions[:, 0], self.contexts[:, 0])
+        draws = itertools.islice(self.draws(streams["problem"]), MOST_DRAWS)
+        found = next((table for table in draws if function == "draw" or self.differ(table)), None)
+        if found is None:
+            raise BocuError(
+                f"function: of {MOST_DRAWS} draws none has optima that differ; move 'truth' from 'reference'"
+            )
+        return found
+
+    def draws(self, generator: np.random.Generator) -> Iterator[np.ndarray]:
+        """Draw payoffs (decisions, contexts) from the prior of the model, without end."""
+        model = self.own_model
+        over_decisions = _root(model.decision_kernel(self.decisions, self.decisions))
+        over_contexts = _root(model.context_kernel(self.contexts, self.contexts))
+        while True:
+            normal = generator.standard_normal((len(over_decisions), len(over_contexts)))
+            yield np.sqrt(model.variance) * (over_decisions @ normal @ over_contexts.T)
+
+    def differ(self, table: np.ndarray) -> bool:
+        """Whether stochastic, worst-case and robust optimum lie more than a length-scale apart from one another.
+
+        The robust one is over the MMD of a squared exponential kernel of the model's length-scale, as far as the first
+        truth is from the reference.
+        """
+        best = [objective.argmax(table, self.references[0]).index for objective in self._objectives]
+        apart = (
+            np.linalg.norm(self.decisions[one] - self.decisions[other])
+            for one, other in itertools.combinations(best, 2)
+        )
+        return bool(min(apart) > self._lengthscales()[0])
+
+    @functools.cached_property
+    def _objectives(self) -> tuple[UncertaintyObjective, ...]:
+        ambiguity_set = MaximumMeanDiscrepancy(0.0, squared_exponential_gram(self.contexts, self._lengthscales()[1]))
+        margin = float(ambiguity_set.distance(self.truths[0], self.references[0]))
+        dro = UncertaintyObjective.dro(ambiguity_set.with_epsilon(margin))
+        return UncertaintyObjective.so(), UncertaintyObjective.ro(), dro
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    return np.linalg.cholesky(with_jitter(covariance, 1e-9))
 
 
 def bump_payoffs(bumps: Sequence[Bump], decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
@@ -302,11 +347,8 @@ class SatisficingBumps(FiniteProblem[SatisficingBumpsParameters]):
         paper="after Saday et al. 2023",
     )
     Parameters = SatisficingBumpsParameters
-    units = "1"
     decision_names = ("decision",)
-    decision_units = ("1",)
     context_names = ("context",)
-    context_units = ("1",)
 
     def _lengthscales(self) -> tuple[float, float]:
         return self.parameters.decision_lengthscale, self.parameters.lengthscale

@@ -22,9 +22,8 @@ from bocu.core.loading import naming_extras
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.minimax import Chord
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.base import AmbiguitySet, Wanted
 from bocu.robust.ambiguity.derivatives import In, in_blocks
-from bocu.robust.ambiguity.rows import Wanted
 from bocu.robust.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: Samples that are looked at while starts are chosen.

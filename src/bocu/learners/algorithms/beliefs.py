@@ -218,7 +218,7 @@ class TableRatings(Ratings):
         if rule is not None and round.reference is None:
             raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is wanted")
         self._rule = rule
-        self._reference = round.reference
+        self._reference: Any = round.reference  # an array wherever there is a rule
         self._available = available
         self._table = table
 

@@ -133,7 +133,7 @@ class PriorsTogether(Generic[Prior]):
             raise BocuError(f"priors: found {first} and {min(different)} {called}; all need the same")
         if not noise > 0.0 or not np.isfinite(noise):
             raise BocuError(f"noise: found {noise}; allowed: a positive number")
-        self.priors = tuple(priors)
+        self.priors: tuple[Prior, ...] = tuple(priors)
         self.noise = float(noise)
         self.kernels: list[Prior] = []
         self.kernel_of = np.array([self._kernel(prior) for prior in priors])

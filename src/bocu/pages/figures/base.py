@@ -1,13 +1,14 @@
-"""What a figure is, and how its files are written.
+"""What a figure is, what its parameters may name, how its picture is finished and its files are written.
 
 A figure is registered under a name, built from its parameters and drawn from the files that `Parameters.inputs` names.
 Planning imports these modules, so matplotlib and xarray are imported where they are used.
 """
 
 import os
+import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from pathlib import Path
@@ -17,22 +18,42 @@ from pydantic import Field
 
 from bocu.core import style
 from bocu.core.about import About
+from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path, write_json, write_text
 from bocu.core.io.lineage import LINEAGE, lineage_of
 from bocu.core.loading import load, made
-from bocu.core.parameters import Parameters, ParametersType, sections
-from bocu.pages.figures.finish import finish, themed, without_shaping
+from bocu.core.parameters import Parameters, ParametersType, nearest, sections
+from bocu.core.rounds import TIME_VARYING, Outline
+from bocu.sweep.evaluation.prior_choices import REPORTED
 from bocu.sweep.experiment.configuration import Margin
+from bocu.sweep.experiment.registry import registered
 
 if TYPE_CHECKING:
     import matplotlib.figure
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from bocu.pages.figures.results import Results
+    from bocu.sweep.experiment.branches import Branch
+    from bocu.sweep.experiment.plan import Plan
     from bocu.sweep.experiment.products import FigurePaths
+    from bocu.sweep.experiment.registry import RegisteredClass
 
 LINE_LETTERS = 92
 """Letters of a line of text across a picture."""
+
+MOST_TICKS = 4
+STEPS = [1, 2, 2.5, 5, 10]
+LETTER = 0.52
+"""Width of a letter of a title, on the average, in sizes of its type."""
+_DARK = {
+    **{light: style.DARK_COLOURS[name] for name, light in style.COLOURS.items()},
+    style.INK: "#E6E6E6",
+    style.GRID: "#3C4148",
+    style.PALE: "#565C64",
+}
+"""What colours become on a dark page."""
 
 NO_TABLE = "no table"
 NOTHING = "Nothing to show: "
@@ -133,6 +154,76 @@ class DigestedParameters(FigureParameters):
 
     def inputs(self, paths: "FigurePaths") -> dict[str, str | list[str]]:
         return {"digest": paths.digest}
+
+
+def refuse_unknown_mentions(plan: "Plan", figure: str, outlines: Mapping[str, Outline], where: str) -> None:
+    """Refuse a figure that mentions what the experiment does not have where the figure is drawn.
+
+    Args:
+        plan: what the experiment comes to.
+        figure: label of the figure.
+        outlines: what is known of each problem.
+        where: file and key of the figure's parameters.
+
+    Raises:
+        BocuError: one line with the nearest name.
+    """
+    component = plan.figures[figure]
+    assert isinstance(component.parameters, PictureParameters)
+    whole = component.kind.scope == "experiment"
+    for mention in component.parameters.mentioned():
+        for problems in [list(plan.problems)] if whole else [[label] for label in plan.figure_problems[figure]]:
+            known = _known(plan, mention, problems, outlines)
+            if known is not None and mention.name not in known:
+                there = "" if whole else f" on '{problems[0]}'"
+                raise BocuError(f"{where}{mention.key}: {_unknown(plan, mention, known, there)}")
+
+
+def _unknown(plan: "Plan", mention: Mention, known: Collection[str | int], there: str) -> str:
+    if mention.kind == "seed":
+        seeds = plan.experiment.seeds
+        return f"found {mention.name}; allowed: {seeds.first} to {seeds.first + seeds.count - 1}"
+    return f"no {mention.kind} '{mention.name}'{there}; {nearest(str(mention.name), map(str, known))}"
+
+
+def _known(
+    plan: "Plan", mention: Mention, problems: list[str], outlines: Mapping[str, Outline]
+) -> Collection[str | int] | None:
+    """Return the names that a mention may have; None where only the data can tell."""
+    branches: list[Branch] = [branch for problem in problems for branch in plan.branches_of(problem)]
+    algorithms = {branch.key[2] for branch in branches}
+    match mention.kind:
+        case "problem":
+            return problems
+        case "objective":
+            return {branch.key[1] for branch in branches}
+        case "algorithm":
+            return algorithms
+        case "branch":
+            return algorithms | {f"{branch.key[2]}/{branch.key[1]}" for branch in branches}
+        case "metric":
+            return {metric.label for problem in problems for metric in plan.metrics_of(problem)}
+        case "swept parameter":
+            return list(plan.sweep.axes)
+        case "swept parameter or value":
+            return {*plan.sweep.axes, *(piece for axis in plan.sweep.axes.values() for piece in axis.pieces)}
+        case "problem of the file" | "objective of the file" | "algorithm of the file" | "metric of the file":
+            section = f"{mention.kind.partition(' ')[0]}s"
+            return {plan.sweep.base(section, entry.label) for entry in getattr(plan.experiment, section)}
+        case "rejecting algorithm":
+            return {entry.name for entry in registered("algorithm") if _rejects(entry)}
+        case "seed":
+            seeds = plan.experiment.seeds
+            return range(seeds.first, seeds.first + seeds.count)
+        case "prior":
+            return outlines[problems[0]].priors
+    raise AssertionError(f"no kind '{mention.kind}'")
+
+
+def _rejects(entry: "RegisteredClass") -> bool:
+    """Say whether an algorithm reports the errors by which it rejects priors."""
+    kind = entry.load()
+    return set(TIME_VARYING) <= set(kind.protocols) and {*REPORTED} <= {report.name for report in kind.reports}
 
 
 @dataclass(frozen=True)
@@ -264,7 +355,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
         "svg": {"Date": None, **title, "Description": told},
         "pdf": {"CreationDate": None, **title, "Subject": told},
     }
-    with style.applied(), without_shaping():
+    with style.applied():
         for path, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")):
             with atomic_path(path) as temporary:
                 if kind == "svg":
@@ -301,3 +392,64 @@ def svg_of(figure: "matplotlib.figure.Figure", metadata: Mapping[str, Any]) -> s
 
 def _relative(path: str | Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def finish(figure: "matplotlib.figure.Figure") -> None:
+    """Set on all axes two to four ticks where matplotlib chose them, and break titles that are too long."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            _tick(axis)
+        _fit_title(axes)
+
+
+def _tick(axis: "Axis") -> None:
+    from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    locator = axis.get_major_locator()
+    if type(locator) is AutoLocator:
+        low, high = sorted(axis.get_view_interval())
+        whole = axis.get_label_text() == "round"
+        many, few = (
+            MaxNLocator(ticks, steps=STEPS, min_n_ticks=2, integer=whole) for ticks in (MOST_TICKS, MOST_TICKS - 1)
+        )
+        shown = [place for place in many.tick_values(low, high) if low <= place <= high]
+        axis.set_major_locator(many if len(shown) <= MOST_TICKS else few)
+    elif type(locator) is LogLocator:
+        low, high = sorted(axis.get_view_interval())
+        decades = [place for place in locator.tick_values(low, high) if low <= place <= high]
+        if len(decades) > MOST_TICKS:
+            axis.set_major_locator(LogLocator(numticks=MOST_TICKS))
+            axis.set_minor_locator(NullLocator())
+        elif len(decades) < 3:
+            places = [digit * 10.0**power for power in range(-12, 13) for digit in (1, 2, 5)]
+            shown = [place for place in places if low <= place <= high]
+            if len(shown) > MOST_TICKS:
+                shown = shown[:: -(-len(shown) // MOST_TICKS)]
+            axis.set_ticks(shown)
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _fit_title(axes: "Axes") -> None:
+    place = axes.get_subplotspec()
+    figure = axes.get_figure(root=True)
+    if place is None or figure is None:
+        return
+    abreast = place.get_gridspec().ncols / len(place.colspan)
+    for title in (axes.title, axes._left_title):  # type: ignore[attr-defined]
+        size = float(title.get_fontsize()) * LETTER / 72.0
+        letters = max(8, int(0.92 * figure.get_size_inches()[0] / abreast / size))
+        lines = title.get_text().split("\n")
+        if max(map(len, lines)) > letters:
+            title.set_text("\n".join(textwrap.fill(line, letters, break_on_hyphens=False) for line in lines))
+
+
+def themed(svg: str) -> str:
+    """Return an SVG picture whose ink turns light where the reader asks for dark pages; its ground is transparent."""
+    rules = "".join(
+        f'[style*="{what}: {light.lower()}"]{{{what}:{dark.lower()} !important}}'
+        for light, dark in _DARK.items()
+        for what in ("fill", "stroke")
+    )
+    rule = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>\n"
+    return re.sub(r"(<svg\b[^>]*>\n?)", lambda found: found[1] + rule, svg, count=1)

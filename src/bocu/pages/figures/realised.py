@@ -1,8 +1,6 @@
 """The problem behind a cube, built again as one seed meets it, for pictures of the problem itself."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -72,11 +70,6 @@ def problem_of(inputs: Inputs) -> tuple[Any, str, str]:
 
     problem = build_problem(inputs["problem"]["specification"], problem_inputs(inputs))
     return problem, inputs["problem"]["label"], SIMULATED_LABEL if problem.simulated else ""
-
-
-def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return a list of paths, whether one path or several stand behind a key."""
-    return [Path(value)] if isinstance(value, str | Path) else [Path(item) for item in value]
 
 
 @dataclass(frozen=True)

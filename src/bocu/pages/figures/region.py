@@ -16,7 +16,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Parameters
 from bocu.pages.figures import marks
 from bocu.pages.figures.base import Drawing, Figure, Inputs, Mention, PictureParameters, mentions, nothing_to_show
-from bocu.pages.figures.results import Cube, seed_counts, shared_data_label, with_unit
+from bocu.pages.figures.results import Cube, paths_of, seed_counts, shared_data_label, with_unit
 from bocu.sweep.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, OPEN, Claim, read_claims
 from bocu.sweep.evaluation.claims.expressions import Ratio, leaves, problems_of
 from bocu.sweep.evaluation.regions import Cell, Value, labels_of, points_table, region
@@ -157,8 +157,7 @@ class Region(Figure[RegionParameters]):
     def compose(self, inputs: Inputs) -> Drawing:
         import pandas as pd
 
-        paths = inputs["cubes"]
-        cubes = [Cube(path) for path in ([paths] if isinstance(paths, str) else paths)]
+        cubes = [Cube(path) for path in paths_of(inputs["cubes"])]
         settings = self.parameters
         title = settings.title or settings.check
         cells = region(settings.stated, [cube.data for cube in cubes])

@@ -1,4 +1,4 @@
-"""What figures and tables ask of the results of a problem: its digest, or its cube; what things are called; units."""
+"""What figures and tables ask of the results of a problem; what things are called; units."""
 
 import functools
 import json
@@ -12,22 +12,14 @@ import numpy as np
 from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.files import open_netcdf, reading, regular_file
+from bocu.core.io.files import reading, regular_file
 from bocu.core.io.provenance import refuse_other_schema
 from bocu.core.loading import refuse_unknown_classes
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
 from bocu.sweep.evaluation.cubes import metrics_off_paths, swept_entries
-from bocu.sweep.evaluation.curves import TRACES, Kind, MeanCurve, Traces, mean_curve, medians, scored_throughout
-from bocu.sweep.evaluation.digests import (
-    MEDIAN_ROUNDS,
-    NEVER,
-    curve_name,
-    digest_of,
-    is_digest,
-    shown_pairs,
-    trace_name,
-)
+from bocu.sweep.evaluation.curves import TRACES, Kind, MeanCurve, Traces, medians, scored_throughout
+from bocu.sweep.evaluation.digests import MEDIAN_ROUNDS, NEVER, curve_name, shown_pairs, trace_name
 from bocu.sweep.evaluation.run_statistics import TOTAL, Statistic
 from bocu.sweep.evaluation.standings import Standings
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
@@ -36,7 +28,7 @@ from bocu.sweep.experiment.titles import in_words, value_in_words
 from bocu.sweep.runs.records import DONE, MISSING
 
 if TYPE_CHECKING:
-    import xarray as xr
+    pass
 
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
 HYPERVOLUME_SHARE = "hypervolume_share"
@@ -53,9 +45,7 @@ class CubeBranch:
 
 
 class Results:
-    """The results of one problem as its digest has them: totals by seed, and curves over the seeds, thinned.
-
-    An array is read when it is first asked for, under one metric for all branches, and kept until `release`.
+    """What a file of results of one problem says of itself: what was run, and what it is called.
 
     Attributes:
         path: its file.
@@ -69,13 +59,12 @@ class Results:
     """
 
     #: Variables that have to be there.
-    needed: tuple[str, ...] = (*_LABELLED, "point_iteration")
+    needed: tuple[str, ...] = _LABELLED
 
     def __init__(self, path: str | Path) -> None:
         import xarray as xr
 
         self.path = path
-        self._kept: dict[tuple[str, str | None], np.ndarray] = {}
         regular_file(path)
         with reading(path):
             self.data: xr.Dataset = xr.open_dataset(
@@ -228,12 +217,51 @@ class Results:
         found: np.ndarray = self._status[self._places[branch]]
         return found
 
-    # What was found, of seeds that are finished
+    def attribute(self, name: str) -> Any:
+        """Return an attribute that is kept as JSON.
 
-    @functools.cached_property
-    def digest(self) -> "xr.Dataset":
-        """What `bocu.sweep.evaluation.digests.build_digest` makes."""
-        return self.data
+        Raises:
+            BocuError: it is missing or is no JSON.
+        """
+        try:
+            return json.loads(self.data.attrs[name])
+        except (KeyError, TypeError, ValueError):
+            raise BrokenFileError(self.path, f"attribute '{name}' is missing or no JSON") from None
+
+    def problem_specification(self) -> dict[str, Any]:
+        """Return the specification of the problem, from which it can be built again.
+
+        Raises:
+            BocuError: it is missing, or asks for a class that is not registered.
+        """
+        recorded: dict[str, Any] = self.attribute("specification")["problem"]
+        refuse_unknown_classes(recorded, str(self.path))
+        return recorded
+
+    def metric(self, wanted: str | None) -> str:
+        """Return the metric that is wanted, or the first.
+
+        Raises:
+            BocuError: the cube has no such metric.
+        """
+        if wanted is None:
+            return self.metrics[0]
+        if wanted not in self.metrics:
+            raise BocuError(f"{self.path}: no metric '{wanted}'; {nearest(wanted, self.metrics)}")
+        return wanted
+
+
+class Digest(Results):
+    """The results of one problem as its digest has them: totals by seed, and curves over the seeds, thinned.
+
+    An array is read when it is first asked for, under one metric for all branches, and kept until `release`.
+    """
+
+    needed = (*_LABELLED, "point_iteration")
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path)
+        self._kept: dict[tuple[str, str | None], np.ndarray] = {}
 
     def per_seed(self, statistic: Statistic, branch: CubeBranch, metric: str | None = None) -> dict[int, float]:
         """Return a statistic of a branch by seed, under a metric unless it is one of times.
@@ -255,35 +283,26 @@ class Results:
         """Return an array of all branches, of one metric where there are several."""
         if (name, metric) not in self._kept:
             with reading(self.path):
-                own = {} if metric is None else {"metric": self._metric_places[metric]}
-                self._kept[name, metric] = self.digest[name].isel(own).values
+                own = {} if metric is None else {"metric": self.metrics.index(metric)}
+                self._kept[name, metric] = self.data[name].isel(own).values
         return self._kept[name, metric]
 
     def _of(self, name: str, branch: CubeBranch, metric: str | None = None) -> np.ndarray | None:
         """Return what the digest has of a branch; None where it has nothing of the name."""
-        if name not in self.digest.variables:
+        if name not in self.data.variables:
             return None
         found: np.ndarray = self._array(name, metric)[self._places[branch]]
         return found
 
-    @functools.cached_property
-    def _metric_places(self) -> dict[str, int]:
-        return {label: place for place, label in enumerate(self.metrics)}
-
-    def curve(
-        self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False
-    ) -> MeanCurve | None:
+    def curve(self, branch: CubeBranch, metric: str, kind: Kind, from_initial: bool = False) -> MeanCurve | None:
         """Return the curve of a branch; None where no seed is finished, or nothing of the kind is there.
 
         Args:
             branch: the branch.
             metric: label of the metric; payoffs have none.
             kind: what is drawn of regret or payoff.
-            smooth: of instantaneous regret, how many rounds make one point.
             from_initial: keep the initial design and count evaluations.
         """
-        if smooth > 1:
-            raise BocuError(f"{self.path}: rounds are averaged from the cube; a digest has single ones")
         name = curve_name(kind, from_initial)
         scored = None if kind == "payoff" else metric
         seeds = self._of(f"{name}_seeds", branch, scored)
@@ -308,11 +327,11 @@ class Results:
             metric: label of the metric.
             kind: one of `bocu.sweep.evaluation.curves.TRACES`.
         """
-        place = self._traced.get((*self._places[branch], self._metric_places[metric]))
+        place = self._traced.get((*self._places[branch], self.metrics.index(metric)))
         if place is None or kind not in TRACES:
             return None
         with reading(self.path):
-            values = self.digest[trace_name(kind)].isel(traced=place).values
+            values = self.data[trace_name(kind)].isel(traced=place).values
         rounds = self._array("trace_iteration")
         known = ~np.isnan(values).any(axis=1)
         if not known.any():
@@ -323,10 +342,10 @@ class Results:
     def _traced(self) -> dict[tuple[int, ...], int]:
         """Row of the curves of seeds by the places of objective, algorithm and metric."""
         names = [f"traced_{dim}" for dim in ("objective", "algorithm", "metric")]
-        if not all(name in self.digest.variables for name in names):
+        if not all(name in self.data.variables for name in names):
             return {}
         with reading(self.path):
-            places = np.stack([self.digest[name].values for name in names], axis=1)
+            places = np.stack([self.data[name].values for name in names], axis=1)
         return {tuple(int(one) for one in place): row for row, place in enumerate(places)}
 
     def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:
@@ -366,49 +385,11 @@ class Results:
         """Let go of arrays that are kept after reading."""
         self._kept.clear()
 
-    def attribute(self, name: str) -> Any:
-        """Return an attribute that is kept as JSON.
-
-        Raises:
-            BocuError: it is missing or is no JSON.
-        """
-        try:
-            return json.loads(self.data.attrs[name])
-        except (KeyError, TypeError, ValueError):
-            raise BrokenFileError(self.path, f"attribute '{name}' is missing or no JSON") from None
-
-    def problem_specification(self) -> dict[str, Any]:
-        """Return the specification of the problem, from which it can be built again.
-
-        Raises:
-            BocuError: it is missing, or asks for a class that is not registered.
-        """
-        recorded: dict[str, Any] = self.attribute("specification")["problem"]
-        refuse_unknown_classes(recorded, str(self.path))
-        return recorded
-
-    def metric(self, wanted: str | None) -> str:
-        """Return the metric that is wanted, or the first.
-
-        Raises:
-            BocuError: the cube has no such metric.
-        """
-        if wanted is None:
-            return self.metrics[0]
-        if wanted not in self.metrics:
-            raise BocuError(f"{self.path}: no metric '{wanted}'; {nearest(wanted, self.metrics)}")
-        return wanted
-
 
 class Cube(Results):
-    """The results of one problem, seed by seed and round by round; see `Results` for what has no rounds."""
+    """The results of one problem, seed by seed and round by round, for figures that need every round."""
 
     needed = (REGRET, *_LABELLED)
-
-    @functools.cached_property
-    def digest(self) -> "xr.Dataset":
-        with reading(self.path):
-            return digest_of(self.data)
 
     def values(self, variable: str, branch: CubeBranch, metric: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return a variable of the finished seeds of a branch.
@@ -446,39 +427,19 @@ class Cube(Results):
             return np.empty((0, len(self.iterations))), np.empty(0, dtype=int)
         return self.values(PAYOFF, branch)
 
-    def curve(
-        self, branch: CubeBranch, metric: str, kind: Kind, smooth: int = 1, from_initial: bool = False
-    ) -> MeanCurve | None:
-        if kind == "payoff":
-            found, seeds = self.payoff(branch)
-        else:
-            found, seeds = self.regret(branch, metric, RECOMMENDED_REGRET if kind == "recommended" else REGRET)
-        return mean_curve(self.iterations, found, kind, smooth, from_initial) if len(seeds) else None
-
     def median_times(self, branch: CubeBranch, group: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `Digest.median_times` returns, of groups of any size."""
         return medians(self.iterations, self.values("seconds", branch)[0], group)
 
 
-def results_at(path: str | Path) -> Results:
-    """Open the results of a problem: its digest or its cube.
-
-    Raises:
-        BocuError: there is no such file, or it is broken.
-    """
-    with open_netcdf(path, decode_times=False) as data:
-        digested = is_digest(data)
-    return Results(path) if digested else Cube(path)
+def all_digests(inputs: Mapping[str, Any]) -> list[Digest]:
+    """Open the digests that a figure of the whole experiment is drawn from."""
+    return [Digest(path) for path in paths_of(inputs["digests"])]
 
 
-def results_of(inputs: Mapping[str, Any]) -> Results:
-    """Open the results that a figure of one problem is drawn from: the digest, where it stands among its inputs."""
-    return Results(inputs["digest"]) if "digest" in inputs else Cube(inputs["cube"])
-
-
-def all_results(inputs: Mapping[str, Any]) -> list[Results]:
-    """Open the results that a figure of the whole experiment is drawn from."""
-    paths = inputs["digests"] if "digests" in inputs else inputs["cubes"]
-    return [results_at(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+def paths_of(value: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return a list of paths, whether one path or several stand behind a key."""
+    return [Path(value)] if isinstance(value, str | Path) else [Path(item) for item in value]
 
 
 def foremost(cube: Results) -> list[tuple[str, str]]:
@@ -561,12 +522,12 @@ def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:
             yield objective, metric, shown
 
 
-def final_totals(cube: Results, branches: Sequence[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
+def final_totals(cube: Digest, branches: Sequence[CubeBranch], metric: str) -> dict[str, dict[int, float]]:
     """Return the final cumulative regret, algorithm label -> seed -> regret; algorithms without a finished seed too."""
     return {branch.algorithm: cube.totals(branch, metric) for branch in branches}
 
 
-def standings_of(cube: Results, margin: Margin | Mapping[str, Any] | None = None) -> Tables:
+def standings_of(cube: Digest, margin: Margin | Mapping[str, Any] | None = None) -> Tables:
     """Return what is told of the pairs of each table; all that a page says of them comes from here.
 
     Args:

@@ -18,9 +18,9 @@ from bocu.core.about import About
 from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import Drawing, Figure, Inputs, PictureParameters, nothing_to_show
 from bocu.pages.figures.results import (
-    Results,
+    Digest,
     Tables,
-    all_results,
+    all_digests,
     foremost,
     seed_counts,
     shared_data_label,
@@ -131,7 +131,7 @@ class WhoWins(Figure[WhoWinsParameters]):
     Parameters = WhoWinsParameters
 
     def compose(self, inputs: Inputs) -> Drawing:
-        cubes = all_results(inputs)
+        cubes = all_digests(inputs)
         found = [each for cube in cubes for each in comparisons(cube, self.parameters.leads_within)]
         if not any(each.unit > 0 for each in found):
             reason = "no least mean regret is positive" if found else "no two methods have finished runs of a problem"
@@ -172,7 +172,7 @@ def _described(
     return Drawing(picture, WhoWins.about.title, caption, told_of, "", data_label, table, narrow)
 
 
-def comparisons(cube: Results, margin: Margin | None, every: Tables | None = None) -> list[Compared]:
+def comparisons(cube: Digest, margin: Margin | None, every: Tables | None = None) -> list[Compared]:
     """Return the comparisons that a page shows of a problem, out of its tables where they are at hand."""
     every = standings_of(cube, margin) if every is None else every
     tables = {pair: every[pair] for pair in foremost(cube)}

@@ -14,7 +14,7 @@ from bocu.core.rounds import ROLLING
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.realised import RealisedParameters, realise
 from bocu.pages.figures.regret import Curve, curve_table, curves_of, draw_curves, ends
-from bocu.pages.figures.results import Results, results_of, seed_counts
+from bocu.pages.figures.results import Digest, seed_counts
 from bocu.sweep.evaluation.curves import Kind
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
     def compose(self, inputs: Inputs) -> Drawing:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        cube = results_of(inputs)
+        cube = Digest(inputs["digest"])
         objective = self._objective(cube)
         same_name = objective if objective in cube.metrics else None
         metric = cube.metric(self.parameters.metric or same_name)
@@ -87,7 +87,7 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         table = curve_table(({"quantity": quantity, "metric": metric}, curves) for quantity, curves in told)
         return Drawing(picture, TITLE, caption, alternative, cube.problem, cube.data_label, table)
 
-    def _objective(self, cube: Results) -> str:
+    def _objective(self, cube: Digest) -> str:
         found, wanted = cube.objectives(), self.parameters.objective
         if wanted is None:
             return found[0]
@@ -110,7 +110,7 @@ def _said(realisation: "WindRealisation", curves: list[Curve], metric: str, play
     )
 
 
-def _provenance(cube: Results) -> str:
+def _provenance(cube: Digest) -> str:
     from bocu.problems.wind_commitment import WindCommitmentParameters
 
     settings = WindCommitmentParameters.model_validate(cube.attribute("specification")["problem"]["parameters"])

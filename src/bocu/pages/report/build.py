@@ -17,11 +17,11 @@ from bocu.core.io.lineage import lineage_of
 from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Results, Tables, results_at, standings_of
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, standings_of
 from bocu.pages.figures.who_wins import comparisons
-from bocu.pages.report import embedded, records, tables
+from bocu.pages.report import embedded, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
-from bocu.pages.report.claims import beside, csv_records, opening, read_all, section
+from bocu.pages.report.claims import beside, csv_records, on_page, opening, read_all
 from bocu.pages.report.findings import against, answers, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
@@ -63,45 +63,25 @@ _MANY, _FIRST = 8, 3
 
 
 def table_files(output: str | Path) -> dict[str, Path]:
-    """Return the CSV files that `build` writes beside the page `output`, by kind."""
+    """Return the CSV files that `build_page` writes beside the page `output`, by kind."""
     return {kind: Path(output).parent / "tables" / f"{kind}.csv" for kind in COLUMNS}
-
-
-def build(
-    experiment: Mapping[str, object],
-    cubes: Sequence[str | Path],
-    summary: str | Path,
-    figures: Sequence[str | Path],
-    output: str | Path,
-    reference: str | None = None,
-    audits: Sequence[str | Path] = (),
-    claims: Sequence[str | Path] = (),
-) -> None:
-    """Write the report: one HTML file that needs no network, and its tables as CSV files.
-
-    Args:
-        experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
-        cubes: one file a problem, its digest or its cube, in the order of the report.
-        summary: the experiment's summary.
-        figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
-        output: the page; tables go to `table_files(output)`.
-        reference: label of the algorithm that others are compared with; the best of each table, if left out, and
-            where it has no finished run.
-        audits: what `bocu audit` found, one file or none.
-        claims: verdicts on claims, one file or none.
-
-    Raises:
-        BocuError: a file is missing or broken, or no algorithm has the label `reference`.
-    """
-    build_page([Part(experiment, cubes, summary, figures, audits, claims)], output, reference)
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a page shows of one experiment; all as in `build`."""
+    """What a page shows of one experiment.
+
+    Attributes:
+        experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
+        digests: one a problem, in the order of the report.
+        summary: the experiment's summary.
+        figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
+        audits: what `bocu audit` found, one file or none.
+        claims: verdicts on claims, one file or none.
+    """
 
     experiment: Mapping[str, Any]
-    cubes: Sequence[str | Path]
+    digests: Sequence[str | Path]
     summary: str | Path
     figures: Sequence[str | Path]
     audits: Sequence[str | Path] = ()
@@ -109,15 +89,16 @@ class Part:
 
 
 def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:
-    """Write one page, and its tables, over one experiment or several, whose names then stand before their problems.
+    """Write the report: one HTML file that needs no network, and its tables as CSV files.
 
     Args:
-        parts: one an experiment.
-        output: as in `build`.
-        reference: as in `build`; that of each experiment, if left out.
+        parts: one an experiment; names of several stand before their problems.
+        output: the page; tables go to `table_files(output)`.
+        reference: label of the algorithm that others are compared with; that of each experiment, if left out. Where
+            there is none, or it has no finished run, it is the best of each table.
 
     Raises:
-        BocuError: as in `build`.
+        BocuError: a file is missing or broken, or no algorithm has the label `reference`.
     """
     folder = Path(output).parent
     chapters = [_Chapter(part, folder, part.experiment["name"] if len(parts) > 1 else "", reference) for part in parts]
@@ -133,7 +114,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
         **_page(chapters, cubes),
         **_told(chapters, output, reference),
         "audit": _audit([audit for part in parts for audit in part.audits]),
-        "claims": section(claimed, written_for),
+        "claims": on_page(claimed, written_for),
         "opening": opening(claimed, written_for),
         "claims_beside": beside(claimed, pictures, written_for),
         "lineage": lineage.text if lineage else "",
@@ -146,7 +127,7 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     write_text(output, page_template("bocu.pages.report", "page.html.jinja").render(page))
 
 
-def _titles(cubes: Sequence[Results]) -> dict[str, dict[str, str]]:
+def _titles(cubes: Sequence[Digest]) -> dict[str, dict[str, str]]:
     """Return what is written for labels, by kind."""
     found: dict[str, dict[str, str]] = {kind: {} for kind in ("problem", "objective", "metric", "algorithm")}
     for cube in cubes:
@@ -164,9 +145,9 @@ class _Chapter:
     def __init__(self, part: Part, folder: Path, prefix: str, reference: str | None) -> None:
         self.experiment, self.summary = part.experiment, part.summary
         self.reference: str | None = reference or part.experiment.get("reference")
-        self.cubes = [results_at(path) for path in part.cubes]
+        self.cubes = [Digest(path) for path in part.digests]
         self.pictures = pictures(part.figures, folder)
-        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.cubes), folder)
+        self.origin = OriginFiles(part.experiment, results_folder(part.experiment, part.digests), folder)
         self.problems = [entry["label"] for entry in part.experiment.get("problems", [])]
         self.absent = [label for label in self.problems if label not in {cube.problem for cube in self.cubes}]
         if prefix:
@@ -202,16 +183,16 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             data = "simulated" if cube.data_label else ""
             for kind, rows in kinds.items():
                 write[kind]([{**row, "data": data} for row in rows])
-            shown["holes"] += [records.with_titles(cube, hole) for hole in kinds["holes"]]
-            shown["resets"] += [records.with_titles(cube, reset) for reset in records.resets(cube)]
+            shown["holes"] += [tables.with_titles(cube, hole) for hole in kinds["holes"]]
+            shown["resets"] += [tables.with_titles(cube, reset) for reset in tables.resets(cube)]
             sentences = [] if chapter.reference is None else against(cube, found, chapter.reference)
             shown["against"] += [(cube.problem, each) for each in sentences]
             shown["problems"].append(_problem(cube, kinds, chapter))
             compared += comparisons(cube, chapter.experiment.get("leads_within"), found)
             if cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator":
                 tried.append(cube.called)
-            spent += records.spent(cube)
-            for objective, metric in records.foremost(cube):
+            spent += tables.spent(cube)
+            for objective, metric in tables.foremost(cube):
                 panel = embedded.panel(cube, (objective, metric), found[objective, metric], chapter.origin, looks)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
@@ -230,30 +211,30 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
     }
 
 
-def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Results, list[records.Fields]]]:
+def _opened(chapters: Sequence[_Chapter]) -> Iterator[tuple[_Chapter, Digest, list[tables.Fields]]]:
     """Return every problem of every experiment with its regret at checkpoints."""
     for chapter in chapters:
         with open_netcdf(chapter.summary) as totals:
             for cube in chapter.cubes:
                 with reading(chapter.summary):
-                    checkpoints = [*records.checkpoints(totals, cube)]
+                    checkpoints = [*tables.checkpoints(totals, cube)]
                 yield chapter, cube, checkpoints
 
 
 def _records(
-    cube: Results, found: Tables, checkpoints: list[records.Fields], reference: str | None
-) -> dict[str, list[records.Fields]]:
+    cube: Digest, found: Tables, checkpoints: list[tables.Fields], reference: str | None
+) -> dict[str, list[tables.Fields]]:
     return {
-        "final-regret": [*records.final_regret(cube, found)],
-        "differences": [*records.difference_records(cube, found, reference)],
-        "ranks": [*records.mean_ranks(cube)],
-        **{told.file: [*records.told_records(cube, told)] for told in TOLD},
+        "final-regret": [*tables.final_regret(cube, found)],
+        "differences": [*tables.difference_records(cube, found, reference)],
+        "ranks": [*tables.mean_ranks(cube)],
+        **{told.file: [*tables.told_records(cube, told)] for told in TOLD},
         "checkpoints": checkpoints,
-        "holes": [*records.holes(cube)],
+        "holes": [*tables.holes(cube)],
     }
 
 
-def _page(chapters: Sequence[_Chapter], cubes: Sequence[Results]) -> dict[str, Any]:
+def _page(chapters: Sequence[_Chapter], cubes: Sequence[Digest]) -> dict[str, Any]:
     """Collect what the template shows of all."""
     experiments = [chapter.experiment for chapter in chapters]
     scripts = {name: _script(*files) for name, files in SCRIPTS.items()}
@@ -311,7 +292,7 @@ def _audit(files: Sequence[str | Path]) -> Mapping[str, Any] | None:
     return None
 
 
-def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -> list[tuple[str, str]]:
+def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Digest]) -> list[tuple[str, str]]:
     """Say what was run, a heading and a text each."""
     done, missing = _runs(cubes)
     metrics = [cube.metric_titles[label] for cube in cubes for label in metrics_off_paths(cube.data)]
@@ -329,14 +310,14 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Results]) -
         ("Problems", some([cube.called for cube in cubes])),
         ("Algorithms", ("; " if any("," in title for title in algorithms) else ", ").join(algorithms)),
         ("Metrics", ", ".join(dict.fromkeys(metrics))),
-        ("Seeds", f"{len(seeds)} ({records.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
+        ("Seeds", f"{len(seeds)} ({tables.seed_ranges(seeds)}), paired: all algorithms meet the same draws"),
         ("Rounds", str(rounds.pop()) if len(rounds) == 1 else each),
         ("Runs", f"{done} done" + (f", {missing} missing" if missing else ", none missing")),
         ("Data sets", "; ".join(data_sets if len(data_sets) > 1 else sources) or "none: formulas and draws"),
     ]
 
 
-def _lead(cubes: Sequence[Results]) -> str:
+def _lead(cubes: Sequence[Digest]) -> str:
     """Say what was run in a sentence, from what there is: what a file says of itself may be of another scale."""
     if not cubes:
         return ""
@@ -348,7 +329,7 @@ def _lead(cubes: Sequence[Results]) -> str:
     return f"{told[0]} on {told[1]}: {told[2]}, {several} each."
 
 
-def _runs(cubes: Sequence[Results]) -> tuple[int, int]:
+def _runs(cubes: Sequence[Digest]) -> tuple[int, int]:
     """Return how many runs are done and missing."""
     status = [cube.status(branch) for cube in cubes for branch in cube.branches()]
     done, missing = (sum(int((one == word).sum()) for one in status) for word in (DONE, MISSING))
@@ -362,8 +343,8 @@ def some(words: Sequence[str], between: str = ", ") -> str:
     return f"{len(words)}: {between.join(words[:_FIRST])} and {len(words) - _FIRST} more"
 
 
-def _problem(cube: Results, kinds: Mapping[str, list[records.Fields]], chapter: _Chapter) -> dict[str, Any]:
-    groups, pictures = records.foremost(cube), chapter.pictures
+def _problem(cube: Digest, kinds: Mapping[str, list[tables.Fields]], chapter: _Chapter) -> dict[str, Any]:
+    groups, pictures = tables.foremost(cube), chapter.pictures
     label = str(cube.data.attrs["problem_label"])
 
     def folders(objective: str) -> dict[str, str]:

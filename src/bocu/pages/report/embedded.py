@@ -15,9 +15,8 @@ import numpy as np
 
 from bocu.core import style
 from bocu.core.loading import load
-from bocu.pages.figures.results import DONE, CubeBranch, Results, shown_unit
-from bocu.pages.report.records import foremost
-from bocu.pages.report.tables import identifier
+from bocu.pages.figures.results import DONE, CubeBranch, Digest, shown_unit
+from bocu.pages.report.tables import foremost, identifier
 from bocu.sweep.evaluation.curves import TRACED, TRACES, Kind, MeanCurve
 from bocu.sweep.evaluation.standings import VERDICTS, Standings
 from bocu.sweep.evaluation.statistics import mean_and_error, student_factor
@@ -103,7 +102,7 @@ def titles(panels: Sequence[Mapping[str, Any]], kind: str) -> dict[str, str]:
 
 
 def panel(
-    cube: Results,
+    cube: Digest,
     shown: tuple[str, str],
     table: Standings,
     origin: OriginFiles,
@@ -143,11 +142,11 @@ def panel(
     }
 
 
-def _compared(cube: Results, objective: str) -> list[CubeBranch]:
+def _compared(cube: Digest, objective: str) -> list[CubeBranch]:
     return cube.branches(pursuing=[objective])
 
 
-def looks_of_page(cubes: Iterable[Results]) -> dict[str, style.Stroke]:
+def looks_of_page(cubes: Iterable[Digest]) -> dict[str, style.Stroke]:
     """Return the look of every algorithm by its label, all over a page: no two of one colour, if there are enough."""
     looks: dict[str, style.Stroke] = {}
     for cube in cubes:
@@ -156,7 +155,7 @@ def looks_of_page(cubes: Iterable[Results]) -> dict[str, style.Stroke]:
 
 
 def _algorithm(
-    cube: Results, branch: CubeBranch, totals: Mapping[int, float], origin: OriginFiles, look: style.Stroke
+    cube: Digest, branch: CubeBranch, totals: Mapping[int, float], origin: OriginFiles, look: style.Stroke
 ) -> dict[str, Any]:
     label, (mean, error) = branch.algorithm, mean_and_error(np.array(list(totals.values())))
     done = [seed for seed, status in zip(cube.seeds, cube.status(branch), strict=True) if status == DONE]
@@ -197,7 +196,7 @@ def _pairs(table: Standings, reference: str) -> list[list[Any] | None]:
     return rows
 
 
-def _curves(cube: Results, branches: Sequence[CubeBranch], metric: str) -> dict[str, Any]:
+def _curves(cube: Digest, branches: Sequence[CubeBranch], metric: str) -> dict[str, Any]:
     """Return mean curves by kind, with their standard errors and what those are multiplied by for 95 % intervals."""
     found: dict[str, Any] = {}
     for kind in _KINDS:
@@ -227,7 +226,7 @@ def _thinned(count: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, TRACED)).round().astype(int))
 
 
-def seeds_shown(cubes: Sequence[Results]) -> int:
+def seeds_shown(cubes: Sequence[Digest]) -> int:
     """Return how many seeds of each algorithm a page shows: the fewer, the more comparisons there are."""
     compared = sum(len(_compared(cube, objective)) for cube in cubes for objective, _ in foremost(cube))
     bytes_of_one = len(TRACES) * TRACED * 4 * 4 / 3
@@ -235,7 +234,7 @@ def seeds_shown(cubes: Sequence[Results]) -> int:
     return min(max(most, LEAST_SEEDS_SHOWN), MOST_SEEDS_SHOWN)
 
 
-def traces(cube: Results, objective: str, metric: str, seeds: int) -> dict[str, Any]:
+def traces(cube: Digest, objective: str, metric: str, seeds: int) -> dict[str, Any]:
     """Return the curves of so many seeds of a comparison, by kind, in the order of the algorithms of `panel`."""
     branches = _compared(cube, objective)
     found: dict[str, Any] = {}

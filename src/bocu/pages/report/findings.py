@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bocu.core.written import counted, round_time, spoken, work_time
-from bocu.pages.figures.results import NO_OBJECTIVE, Results, Tables
+from bocu.pages.figures.results import NO_OBJECTIVE, Digest, Tables
 from bocu.pages.figures.who_wins import Compared, leaders, who_leads
-from bocu.pages.report import records, tables
-from bocu.pages.report.records import Spent
+from bocu.pages.report import tables
+from bocu.pages.report.tables import Spent
 from bocu.sweep.evaluation.standings import BEHIND, OPEN, VERDICT_SEEDS
 
 MOST = 4
@@ -18,14 +18,14 @@ MOST = 4
 MOST_NAMED = 3
 
 
-def against(cube: Results, found: Tables, reference: str) -> list[str]:
+def against(cube: Digest, found: Tables, reference: str) -> list[str]:
     """Say for each objective and metric of the page who has more regret than the reference, who less."""
     name = written([cube], reference)
     if all(branch.algorithm != reference for branch in cube.branches()):
         return [f"{cube.called}: {name} does not run here; the table compares with the least regret instead."]
     sentences = []
     alone = len(cube.objectives()) == 1
-    for objective, metric in records.foremost(cube):
+    for objective, metric in tables.foremost(cube):
         where = f"{cube.called}, {tables.scored(cube, NO_OBJECTIVE if alone else objective, metric)}"
         table = found[objective, metric]
         if not table.regrets[reference]:
@@ -38,7 +38,7 @@ def against(cube: Results, found: Tables, reference: str) -> list[str]:
     return sentences
 
 
-def written(cubes: Sequence[Results], label: str | None) -> str:
+def written(cubes: Sequence[Digest], label: str | None) -> str:
     """Return what is written for an algorithm; empty for none."""
     return next((cube.titles[label] for cube in cubes if label in cube.titles), label) if label else ""
 

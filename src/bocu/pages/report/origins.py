@@ -8,7 +8,7 @@ from typing import Any
 
 from bocu.core.io.provenance import ACCEPTED, collected
 from bocu.core.numerics import KERNEL
-from bocu.pages.figures.results import Results
+from bocu.pages.figures.results import Digest
 
 _SHOWN = ("title", "description", "licence", "citation", "homepage", "notes")
 _SOURCES = {
@@ -42,7 +42,7 @@ class DataSet:
     further: tuple[tuple[str, str], ...]
 
 
-def data_set(cube: Results) -> DataSet | None:
+def data_set(cube: Digest) -> DataSet | None:
     """Return the data set of a cube, or None where the problem is a formula."""
     known: dict[str, Any] = cube.attribute("data_provenance")
     if not known:
@@ -63,7 +63,7 @@ def data_set(cube: Results) -> DataSet | None:
     )
 
 
-def kernel_words(cube: Results) -> str:
+def kernel_words(cube: Digest) -> str:
     """Say which kernel algorithms with one model believe in, and what speaks for it; empty where none is told."""
     told: Mapping[str, Any] = _nested(cube.data.attrs.get("surrogate"))
     if not told:
@@ -102,7 +102,7 @@ class Trace:
     mixed: bool
 
 
-def traces(cubes: Sequence[Results]) -> list[Trace]:
+def traces(cubes: Sequence[Digest]) -> list[Trace]:
     """Collect code version, commit, packages, kernel, CPU and numeric threads.
 
     More than one value makes it mixed; not commits, for the code that counts is part of what is out of date, nor CPUs
@@ -135,7 +135,7 @@ def _accepted(told: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{rounds} of {of} rounds of a seed came out alike, bit for bit" for rounds, of in found]
 
 
-def _trace(heading: str, cubes: Sequence[Results], values_of: Any, alike: bool = False) -> Trace:
+def _trace(heading: str, cubes: Sequence[Digest], values_of: Any, alike: bool = False) -> Trace:
     where: dict[str, list[str]] = {}
     for cube in cubes:
         for value in dict.fromkeys(values_of(cube)):

@@ -13,7 +13,7 @@ from pathlib import Path
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.hashes import refuse_edited
 from bocu.pages.figures.base import NOTHING
-from bocu.pages.figures.scoreboard import COLUMNS
+from bocu.pages.figures.relative_regret import COLUMNS
 from bocu.pages.report.tables import Table
 from bocu.sweep.evaluation.statistics import CONFIDENCE
 

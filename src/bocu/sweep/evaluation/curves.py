@@ -5,8 +5,6 @@ from typing import Literal
 
 import numpy as np
 
-from bocu.sweep.evaluation.statistics import mean_and_error
-
 Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
 POINTS = 500
 """Rounds of a curve that are kept for drawing: in a panel they lie closer than lines are wide."""
@@ -46,16 +44,8 @@ class MeanCurve:
     seeds: int
 
 
-def mean_curve(
-    iterations: np.ndarray, found: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
-) -> MeanCurve:
-    """Return the curve of seeds: arguments as of `accumulate`."""
-    rounds, values = accumulate(iterations, found, kind, smooth, from_initial)
-    return MeanCurve(rounds, *mean_and_error(values), len(found))
-
-
 def accumulate(
-    iterations: np.ndarray, regret: np.ndarray, kind: Kind, smooth: int = 1, from_initial: bool = False
+    iterations: np.ndarray, regret: np.ndarray, kind: Kind, from_initial: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Turn instantaneous regret, or payoffs, into what is drawn.
 
@@ -63,7 +53,6 @@ def accumulate(
         iterations: rounds, shape (iterations,); those below 1 belong to the initial design and are left out.
         regret: instantaneous or recommended regret, or payoffs, shape (seeds, iterations).
         kind: what to make of it.
-        smooth: of instantaneous regret, how many rounds make one point; a ragged last group is a point of its own.
         from_initial: keep the initial design and count evaluations, the first of which is its first point.
 
     Returns:
@@ -74,11 +63,7 @@ def accumulate(
     else:
         rounds, regret = iterations[iterations >= 1], regret[:, iterations >= 1]
     if kind in ("instantaneous", "recommended"):
-        if smooth == 1:
-            return rounds, regret
-        starts = np.arange(0, len(rounds), smooth)
-        sizes = np.diff(np.append(starts, len(rounds)))
-        return rounds[starts + sizes - 1], np.add.reduceat(regret, starts, axis=1) / sizes
+        return rounds, regret
     if kind == "simple":
         return rounds, np.minimum.accumulate(regret, axis=1)
     total = regret.cumsum(axis=1)

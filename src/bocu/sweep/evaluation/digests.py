@@ -86,11 +86,6 @@ def shown_pairs(objectives: Sequence[str], metrics: Sequence[str]) -> list[tuple
     return [(o, m) for o in objectives for m in metrics if m == o or o not in metrics or m not in objectives]
 
 
-def is_digest(data: "xr.Dataset") -> bool:
-    """Say whether a file of results is a digest, and no cube."""
-    return "point" in data.dims
-
-
 def build_digest(cube: str | Path, output: str | Path) -> None:
     """Work out the digest of a cube, branch by branch.
 
@@ -107,13 +102,8 @@ def build_digest(cube: str | Path, output: str | Path) -> None:
     """
     with open_netcdf(cube, decode_times=False) as data, reading(cube):
         refuse_other_schema(cube, data.attrs)
-        digest = digest_of(data)
+        digest = _Digest(data).dataset()
     write_netcdf(digest, output, read_by=("metric",))
-
-
-def digest_of(cube: "xr.Dataset") -> "xr.Dataset":
-    """Return the digest of an open cube: see `build_digest`."""
-    return _Digest(cube).dataset()
 
 
 class _Digest:

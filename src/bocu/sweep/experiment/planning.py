@@ -47,7 +47,7 @@ from bocu.sweep.experiment.registry import find
 from bocu.sweep.experiment.sweep_expansion import expand_sweeps
 
 CLAIMS = "bocu.sweep.evaluation.claims.planned:planned_claims"  # by name: what a check may say is known further up
-MENTIONS = "bocu.pages.figures.mentions:refuse_unknown_mentions"  # by name: figures know what they may be asked for
+MENTIONS = "bocu.pages.figures.base:refuse_unknown_mentions"  # by name: figures know what they may be asked for
 
 
 @faults_told()

@@ -1,0 +1,331 @@
+"""Commands on an experiment and its results: `bocu check`, `why`, `accept`, `prune`, `audit`, `verify`."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bocu.commands.options import Experiment, Mirror, Settings, Trust
+
+if TYPE_CHECKING:
+    from bocu.sweep.evaluation.claims.reduced import Reduced
+
+
+def check_command(
+    experiment: Experiment,
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """Check an experiment and say how many jobs and runs it plans."""
+    from bocu.core.written import counted
+    from bocu.sweep.experiment.plugins import refuse_heavy
+    from bocu.sweep.opening import open_plan
+
+    plan = open_plan(experiment, mirror, config or [], trust)
+    for note in plan.notes():
+        typer.echo(f"note: {note}", err=True)
+    jobs = plan.jobs()
+    runs = len(plan.branches) * plan.experiment.seeds.count
+    for label, entry in plan.outside():
+        refuse_heavy(entry)
+        typer.echo(f"{entry.kind} '{label}': from outside: {entry.origin}")
+    for source, labels in plan.kernels().items():
+        typer.echo(f"length-scale {source}: {', '.join(labels)}")
+    told = ((len(plan.problems), "problem"), (len(plan.branches), "branch"), (jobs, "run job"), (runs, "run"))
+    typer.echo(f"{experiment}: {', '.join(counted(*each) for each in told)}")
+
+
+def why_command(
+    file: Annotated[
+        Path,
+        typer.Argument(help="Run file, prior, score, cube, figure or report of an experiment.", show_default=False),
+    ],
+    experiment: Annotated[
+        str | None, typer.Option(help="Experiment file; if left out, the one under config/ with the name in FILE.")
+    ] = None,
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """Explain why FILE would be made again, or say that it is up to date.
+
+    Named are the keys of the specification that differ, source files whose code differs, and input files with other
+    contents; comments and docstrings are no code.
+    """
+    from bocu.core.errors import BocuError
+    from bocu.sweep.opening import differences_from_record, name_in, open_plan
+    from bocu.sweep.staleness import Staleness
+
+    path = os.path.relpath(file)
+    name = name_in(path)
+    plan = open_plan(experiment or name, mirror, config or [], trust)
+    if plan.experiment.name != name:
+        raise BocuError(
+            f"{path}: belongs to '{name}', the experiment is '{plan.experiment.name}'; leave --experiment out, "
+            f"or add --config name={name}"
+        )
+    explanation = Staleness(plan).explain(path)
+    typer.echo(f"{path}: {'stale' if explanation.is_stale else 'up to date'}")
+    for line in explanation.lines():
+        typer.echo(line)
+    for change in differences_from_record(plan) if explanation.is_stale else []:
+        typer.echo(f"note: the results were last made with another setting: {change}")
+
+
+def accept_command(
+    experiment: Experiment,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds to play anew, of a seed of each branch.")] = 10,
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """Keep finished runs that are out of date by changed code alone, where the code of today plays them alike.
+
+    Of every branch the first rounds of a seed are played anew, and of one run file in ten, which its hash picks, all
+    rounds of a seed. Where all that was recorded comes out again, bit for bit, the branch's run files stand under the
+    code of today, say so, and are not run again; scores and what follows are made anew. Where it does not, round and
+    quantity are told, the files are left as they are, and the exit status is 1.
+    """
+    from bocu.sweep.calls import forget_records
+    from bocu.sweep.opening import plan_of, refuse_links_out, sources_of
+    from bocu.sweep.runs.accepting import accept_branches
+
+    sources = sources_of(experiment, mirror, config or [])
+    plan = plan_of(sources, trust)
+    if not trust:
+        refuse_links_out(plan.results)
+    files, all_alike = accept_branches(plan, rounds, typer.echo)
+    if note := forget_records(files, sources.arguments):
+        typer.echo(f"note: {note}", err=True)
+    if not files and all_alike:
+        typer.echo(f"{plan.results}: no run file is out of date by changed code alone")
+    if not all_alike:
+        raise typer.Exit(1)
+
+
+def prune_command(
+    experiment: Experiment,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """List files under results/NAME that the experiment no longer names, with their sizes; --delete removes them.
+
+    These are old ragged blocks, branches, problems and figures that were taken out, their logs and benchmarks,
+    checkpoints that no run can resume, broken files that were set aside, and temporary files of processes that died.
+    Shared runs that no experiment links to are listed too. An experiment with fewer seeds or iterations than the
+    results hold is refused, as when running, unless `overwrite` is true.
+    """
+    from bocu.core.written import size, table
+    from bocu.sweep.opening import open_plan, refuse_links_out
+    from bocu.sweep.pruning import leftovers, refuse_another_experiment
+
+    plan = open_plan(experiment, mirror, config or [], trust)
+    refuse_another_experiment(plan)
+    found = list(leftovers(plan))
+    if not found:
+        typer.echo(f"{plan.results}: nothing to prune")
+        return
+    for line in table(("size", "file", "why"), [(size(entry.bytes), entry.path, entry.why) for entry in found]):
+        typer.echo(line)
+    total = f"{len(found)} files and folders, {size(sum(entry.bytes for entry in found))}"
+    if not delete:
+        typer.echo(f"{total}; --delete removes them")
+        return
+    if not trust:
+        refuse_links_out(plan.results)
+    for entry in found:
+        _remove(entry.path)
+    typer.echo(f"{total} deleted")
+
+
+def _remove(path: Path) -> None:
+    import shutil
+
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    for folder in path.parents:
+        if any(folder.iterdir()):
+            break
+        folder.rmdir()
+
+
+def audit_command(
+    experiment: Experiment,
+    cases: Annotated[int, typer.Option(min=1, help="Worst cases to draw.")] = 1000,
+    moments: Annotated[int, typer.Option(min=0, help="Rounds to replay, for what algorithms solved in them.")] = 12,
+    tolerance: Annotated[float, typer.Option(min=0.0, help="Largest error, as a share of the payoffs' range.")] = 1e-7,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """Draw worst cases out of an experiment's runs, and solve them again by CVXPY.
+
+    Drawn are the payoffs of decisions taken and recommended, under the metrics that have an ambiguity set, and rows
+    that algorithms solved while they chose a decision, found by replaying runs. What is found is written to
+    results/NAME/audit.json, and the report shows it when it is built next. Exit status 1 where an error is beyond the
+    tolerance.
+    """
+    from bocu.interop.cvxpy.audit import audit
+    from bocu.sweep.opening import open_plan, refuse_links_out
+
+    plan = open_plan(experiment, mirror, config or [], trust)
+    if not trust:
+        refuse_links_out(plan.results)
+    found = audit(plan, cases, moments, tolerance, seed, lambda line: typer.echo(line, err=True))
+    found.write(plan.paths.audit)
+    for group in found.groups:
+        typer.echo(
+            f"{group['problem']}: {group['set']}, {group['kind']}: {group['cases']} cases, {group['largest']:.1e}"
+        )
+    for reason, count in found.left_out.items():
+        typer.echo(f"left out: {count} cases: {reason}")
+    for line in found.beyond:
+        typer.echo(f"beyond: {line}")
+    typer.echo(f"{plan.results}: {found.told}")
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def verify_command(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            help="Experiment file, or the name of one under config/; or the page of a report, or reduced results."
+        ),
+    ],
+    replay: Annotated[
+        int, typer.Option(metavar="SEEDS", min=0, help="Of reduced results: seeds to play again of every branch.")
+    ] = 0,
+    cores: Annotated[str, typer.Option(help="Cores that these may take, as Snakemake has it.")] = "all",
+    mirror: Mirror = None,
+    config: Settings = None,
+    trust: Trust = False,
+) -> None:
+    """Compare every file of an experiment with what was written and print a line for each that was changed.
+
+    Each has its SHA-256 beside it, recorded by the job that wrote it; raw files, and those of the mirror, are compared
+    with the hashes that the prepared data sets keep. A line says who wrote the file, and the command that makes it
+    again once it is deleted. No file is changed; of files without a record, from an earlier version, it is written now,
+    and their number told. Exit status 1 where there is a fault; what is not made yet is none.
+
+    Given a page (`results/NAME/report/index.html`), its runs are scored again instead, the page is written anew
+    elsewhere, and all its numbers are compared with those: cells of tables and files of tables, sentences, totals by
+    seed, differences, curves. A line for each that does not stand, and exit status 1.
+
+    Given reduced results (`docs/results/NAME.nc`), they are compared with the seal that was written with them, and with
+    `--replay 2` Snakemake plays the first two of their seeds again in a folder of its own, by the code of today: regret
+    of every branch has to have equal bits. A line for each that has not, and exit status 1.
+    """
+    if experiment.endswith(".nc"):
+        _verify_reduced(Path(experiment), replay, cores, mirror, config or [])
+        return
+    if replay:
+        from bocu.core.errors import BocuError
+
+        raise BocuError(f"--replay: found together with {experiment}; of reduced results alone, a file NAME.nc")
+    if experiment.endswith(".html"):
+        _verify_page(experiment, bool(mirror or config), trust)
+        return
+    from bocu.sweep.opening import open_plan
+    from bocu.sweep.verification import verify
+
+    plan = open_plan(experiment, mirror, config or [], trust)
+    found = verify(plan)
+    for fault in found.faults:
+        typer.echo(fault)
+    faults = f"{len(found.faults)} faults" if len(found.faults) != 1 else "1 fault"
+    new = len(found.unrecorded)
+    first = f", {new} without a record of their SHA-256, which they have from now on" if new else ""
+    typer.echo(f"{plan.results}: {len(found.read)} files read, {faults}, {len(found.missing)} not made yet{first}")
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _verify_page(page: str, settings: bool, trust: bool) -> None:
+    from bocu.core.errors import BocuError
+    from bocu.pages.recomputed import told_briefly, verify_page
+
+    if settings:
+        raise BocuError("--mirror, --config: a page knows its experiments; found them together with a page")
+    found = verify_page(page, trust)
+    for line in told_briefly(found.faults):
+        typer.echo(line)
+    stand = f"{len(found.faults)} do not stand" if found.faults else "all stand"
+    typer.echo(f"{page}: {found.numbers:,} numbers computed again from run files, {stand}")
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, config: list[str]) -> None:
+    from bocu.core.written import counted
+    from bocu.sweep.evaluation.claims.reduced import read_reduced
+
+    found = read_reduced(path)
+    typer.echo(
+        f"{path}: as it was written: {counted(len(found.problems), 'problem')}, {counted(len(found.seeds), 'seed')}"
+    )
+    if not replay:
+        return
+    from contextlib import ExitStack
+    from tempfile import TemporaryDirectory
+
+    from bocu.sweep.evaluation.agreement import EQUAL, agreements
+    from bocu.sweep.evaluation.claims.reduced import numbers_in
+
+    with ExitStack() as files:
+        folder = files.enter_context(TemporaryDirectory(prefix="bocu-replay-"))  # nothing made before is at hand there
+        cubes = _played_again(found, min(replay, len(found.seeds)), Path(folder), cores, mirror, config)
+        compared = agreements(numbers_in(cubes, files), found.problems)
+    other = [one for one in compared.shared if one.verdict != EQUAL]
+    for one in other:
+        place = "/".join((one.problem, one.place.objective, one.place.algorithm))
+        typer.echo(
+            f"{place}: regret ({one.place.metric}, {one.word}) came out otherwise, by {one.gap.value:.3g} on average"
+        )
+    for run in compared.alone:
+        typer.echo(f"{run}: only on one side")
+    typer.echo(f"{path}: {len(compared.shared) - len(other)} of {len(compared.shared)} regrets have equal bits")
+    if other or compared.alone or not compared.shared:
+        raise typer.Exit(1)
+
+
+def _played_again(
+    found: "Reduced", count: int, folder: Path, cores: str, mirror: str | None, config: list[str]
+) -> Path:
+    """Play the first so many seeds of every branch below a folder, and return the place of their cubes."""
+    import subprocess
+    import sys
+
+    from bocu.sweep.experiment.paths import in_clone
+    from bocu.sweep.opening import merge, plan_of, sources_of
+
+    sources = sources_of(found.experiment, mirror and str(Path(mirror).resolve()), config)
+    seeds = {"first": found.seeds[0], "count": count, "per_job": count}
+    merge(sources.settings, {**found.settings, "name": f"{found.experiment}-replay", "seeds": seeds})
+    sources = sources._replace(files=[file.resolve() for file in sources.files])
+    plan = plan_of(sources)
+    cubes = [plan.paths.cube(label) for label in plan.problems if label in found.problems]
+    snakefile = str(in_clone("Snakefile").resolve())
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        *cubes,
+        "--snakefile",
+        snakefile,
+        "--executor",
+        "warm",
+        "--cores",
+        cores,
+    ]
+    if done := subprocess.run([*command, *sources.arguments], cwd=folder, check=False).returncode:
+        raise typer.Exit(done)
+    return folder / plan.results

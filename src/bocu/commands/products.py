@@ -1,0 +1,116 @@
+"""What others take of results: `bocu report`, `design`, `reduce` and `crate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bocu.commands.options import Trust, writable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def report_command(
+    experiments: Annotated[
+        list[str], typer.Argument(help="Experiment files, or the names of some under config/ or results/.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Page to write; reports/A-B/index.html if left out, after the names.", callback=writable),
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="Label of the algorithm that the others are compared with.")
+    ] = None,
+    trust: Trust = False,
+) -> None:
+    """Make one page over several experiments, from what they have been scored and drawn to.
+
+    Nothing is run: of an experiment that is not finished, what `snakemake partial` gathered is shown. Tables are
+    written beside the page.
+    """
+    from bocu.core.errors import BocuError
+    from bocu.pages.recomputed import part_of
+    from bocu.pages.report.build import build_page
+    from bocu.sweep.opening import open_plan_as_made
+
+    plans = [open_plan_as_made(experiment, trust) for experiment in experiments]
+    names = [plan.experiment.name for plan in plans]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BocuError(f"report: experiment '{twice[0]}' is named twice")
+    page = output or Path("reports", "-".join(names), "index.html")
+    build_page([part_of(plan) for plan in plans], page, reference)
+    typer.echo(str(page))
+
+
+def design_command(
+    run_files: Annotated[list[Path], typer.Argument(help="Run files of one problem, such as all blocks of a branch.")],
+    output: Annotated[Path, typer.Option(help="CSV file to write.", callback=writable)],
+) -> None:
+    """Write the initial designs of runs, by seed, for the key `initial: {file: ...}` of a problem."""
+    from bocu.core.errors import BocuError
+    from bocu.core.io.files import read_netcdf
+    from bocu.problems.given_design import write_design
+
+    rows: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for path in run_files:
+        data = read_netcdf(path)
+        if not {"seed", "iteration", "decision", "context"} <= set(data.variables):
+            raise BocuError(f"{path}: found no decisions and contexts by seed and iteration; a run file is wanted")
+        initial = data.sel(iteration=data["iteration"].values <= 0)
+        if not initial.sizes["iteration"]:
+            raise BocuError(f"{path}: its runs have no initial design")
+        for seed in initial["seed"].values.tolist():
+            one = initial.sel(seed=seed)
+            design = one["decision"].values, one["context"].values
+            other = rows.setdefault(seed, design)
+            if any(mine.tobytes() != theirs.tobytes() for mine, theirs in zip(design, other, strict=True)):
+                raise BocuError(f"{path}: another initial design of seed {seed} than the files before")
+    write_design(output, rows)
+    typer.echo(str(output))
+
+
+def reduce_command(
+    folder: Annotated[Path, typer.Argument(help="Results of an experiment, such as results/NAME.")],
+    output: Annotated[Path, typer.Option(help="The file, such as docs/results/NAME.nc.", callback=writable)],
+    final: Annotated[
+        bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
+    ] = False,
+) -> None:
+    """Reduce the cubes of an experiment to one small file, to be published.
+
+    It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
+    --results` judges by it, and `bocu diff --within` compares with it.
+    """
+    from bocu.core.written import counted, size
+    from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
+
+    reduce_results(folder, output, final)
+    reduced = read_reduced(output)
+    problems = counted(len(reduced.problems), "problem")
+    typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")
+
+
+def crate_command(
+    experiment: Annotated[str, typer.Argument(help="Experiment file, or the name of one under config/.")],
+    output: Annotated[Path, typer.Option(help="Folder to make; where one stands nothing is written.")],
+    licence: Annotated[str, typer.Option("--license", help="SPDX identifier of the licence to give it under.")] = "MIT",
+    trust: Trust = False,
+) -> None:
+    """Put results and the workflow that made them into one folder that describes itself (Workflow Run RO-Crate).
+
+    It holds copies of results/NAME, Snakefile, rules, scripts and configuration, and `ro-crate-metadata.json`, which
+    says what is what, what was run, when and under which licence. Needs the extra `crate`.
+    """
+    from bocu.core.errors import BocuError
+    from bocu.interop.crate import write_crate
+    from bocu.sweep.opening import open_plan_as_made, refuse_links_out
+
+    if output.exists() or output.is_symlink():
+        raise BocuError(f"--output: found {output}, which stands already; nothing was written; name another folder")
+    plan = open_plan_as_made(experiment, trust)
+    if not trust:
+        refuse_links_out(plan.results)
+    write_crate(plan, output, licence)
+    typer.echo(f"{output}: results of {plan.experiment.name}, described in {output / 'ro-crate-metadata.json'}")
