@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from continuous_games import DECISIONS as every
-from continuous_games import acquired, acquisition, after_design, assert_gradients, seed_run, seen, specification, upper
+from continuous_games import acquired, acquisition, after_design, assert_gradients, seen, upper
 
 from bocu.learners.acquisition.functionals import SlopePenalty, Stencil
 
@@ -76,18 +76,3 @@ def test_slopes_of_several_coordinates_are_in_units_of_the_context():
     table = (stencil.contexts * [2.0, 5.0]) @ [3.0, 4.0]
     values, _ = SlopePenalty(0.5, 1, stencil)(np.concatenate([[10.0], table])[None])
     assert values[0] == pytest.approx(10.0 - 0.5 * 5.0)
-
-
-def test_a_run_keeps_its_contexts_when_it_goes_on():
-    specified = specification("wdrbo", iterations=3)
-    whole, half = seed_run(specified), seed_run(specified)
-    while not whole.finished:
-        whole.play()
-    while half.t < 2:
-        half.play()
-    again = seed_run(specified)
-    again.restore(half.state())
-    while not again.finished:
-        again.play()
-    np.testing.assert_array_equal(again.record.arrays["decision"], whole.record.arrays["decision"])
-    np.testing.assert_array_equal(again.algorithm.stencil.contexts, whole.algorithm.stencil.contexts)
