@@ -3,13 +3,16 @@
 from typing import Any
 
 import numpy as np
+from finite_games import component, seed_run
 
 from bocu.core.about import About
 from bocu.core.randomness import Streams
-from bocu.core.rounds import CONTINUOUS, SCALARISED, BoxDomain, Description, FiniteDomain, Round
+from bocu.core.rounds import CONTINUOUS, SCALARISED, BoxDomain, Description, FiniteDomain
+from bocu.learners.acquisition.base import SurfaceAcquisition
+from bocu.learners.acquisition.surfaces import surface
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.sweep.experiment.registry import find
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.runs.seed_run import SeedRun
 
 GRID = np.linspace(0.0, 1.0, 8)[:, None]
 SEARCH = {"raw": 32, "restarts": 4}
@@ -113,16 +116,12 @@ def specification(
     stated = find("objective", objective[0]) if objective else None
     return {
         "problem": {"class": "continuous_games:Hill", "parameters": {"outputs": outputs}},
-        "objective": stated and _component(stated.target, stated.load(), objective[1] if objective else {}),
-        "algorithm": _component(entry.target, entry.load(), given),
+        "objective": stated and component(stated.target, stated.load(), objective[1] if objective else {}),
+        "algorithm": component(entry.target, entry.load(), given),
         "iterations": iterations,
         "threads": 1,
         "seeds": [0, 1],
     }
-
-
-def seed_run(specified: dict[str, Any], seed: int = 0) -> SeedRun:
-    return SeedRun(specified, build_problem(specified["problem"], {}), seed)
 
 
 def after_design(algorithm: str, objective: Any = None, seed: int = 0, **parameters: Any) -> SeedRun:
@@ -133,9 +132,41 @@ def after_design(algorithm: str, objective: Any = None, seed: int = 0, **paramet
     return run
 
 
-def announced(run: SeedRun) -> Round:
-    return run.announced()
+DECISIONS = np.random.default_rng(9).random((40, 2))
 
 
-def _component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:
-    return {"class": target, "parameters": kind.Parameters.model_validate(given).model_dump(mode="json")}
+def game(run: SeedRun, generator: Any = None) -> tuple[Any, np.ndarray, Any]:
+    """Posterior, contexts, functional of the next round; the algorithm's own stream stays as it is."""
+    posterior = run.algorithm.models[0].glance(np.random.default_rng(0))
+    points, functional = run.algorithm._game([posterior], run.announced(), generator or np.random.default_rng(1))
+    return posterior, points, functional
+
+
+def upper(posterior: Any, points: np.ndarray, decisions: np.ndarray = DECISIONS) -> np.ndarray:
+    """Return mu + 1.5 sigma (decisions, contexts), point by point."""
+    rows = [posterior.moments(np.hstack([np.tile(x, (len(points), 1)), points])) for x in decisions]
+    return np.array([mean + 1.5 * deviation for mean, deviation in rows])
+
+
+def acquisition(run: SeedRun) -> tuple[Any, np.ndarray, SurfaceAcquisition]:
+    """Posterior, contexts, and what the algorithm makes of the upper bounds in them."""
+    posterior, points, functional = game(run)
+    return posterior, points, SurfaceAcquisition(surface(posterior, points, 1.5), functional)
+
+
+def acquired(run: SeedRun, decisions: np.ndarray = DECISIONS) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """Posterior, contexts, upper bounds in them point by point, and what the algorithm makes of these."""
+    posterior, points, rate = acquisition(run)
+    return posterior, points, upper(posterior, points, decisions), rate(decisions)[0]
+
+
+def seen(run: SeedRun) -> np.ndarray:
+    return run.record.arrays["context"][: run.done]
+
+
+def assert_gradients(rate: Any, decisions: np.ndarray, step: float, rtol: float, atol: float) -> None:
+    """Gradients are those of differences; `atol` in units of the spread of the values."""
+    values, gradients = rate(decisions)
+    for column, unit in enumerate(np.eye(decisions.shape[1])):
+        slope = (rate(decisions + step * unit)[0] - rate(decisions - step * unit)[0]) / (2.0 * step)
+        np.testing.assert_allclose(gradients[:, column], slope, rtol=rtol, atol=atol * np.ptp(values) + 1e-6)

@@ -133,9 +133,9 @@ def specification(
 ) -> dict[str, Any]:
     """Specify a run on the waves. `objective` is `name` or `name:distance`; `parameters` are the algorithm's."""
     return {
-        "problem": _component("finite_games:Wavy", Wavy, {"candidates": CANDIDATES, **(problem or {})}),
+        "problem": component("finite_games:Wavy", Wavy, {"candidates": CANDIDATES, **(problem or {})}),
         "objective": stated(objective) if objective else None,
-        "algorithm": _registered("algorithm", algorithm, parameters),
+        "algorithm": registered("algorithm", algorithm, parameters),
         "iterations": iterations,
         "threads": 1,
         "seeds": [0, 1],
@@ -149,7 +149,7 @@ def stated(objective: str) -> dict[str, Any]:
         given["slope"] = {"difference": 1e-3}
     if name == "rs":
         given["tau"] = -0.2
-    return _registered("objective", name, given)
+    return registered("objective", name, given)
 
 
 def seed_run(specified: dict[str, Any], seed: int = 0) -> SeedRun:
@@ -179,10 +179,10 @@ def pairs() -> Iterator[tuple[str, str | None]]:
                 yield name, objective
 
 
-def _registered(kind: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+def registered(kind: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
     entry = find(kind, name)
-    return _component(entry.target, entry.load(), given)
+    return component(entry.target, entry.load(), given)
 
 
-def _component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+def component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {"class": target, "parameters": kind.Parameters.model_validate(given).model_dump(mode="json")}

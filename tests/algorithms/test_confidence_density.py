@@ -1,40 +1,25 @@
 """UCB-BOCU-KDE: its acquisition against convex programs and closed forms written out on the same samples."""
 
+import continuous_games
 import cvxpy as cp
 import numpy as np
 import pytest
-from continuous_games import after_design, announced
+from continuous_games import DECISIONS as every
+from continuous_games import acquisition, after_design, assert_gradients, game
 
 from bocu.core.errors import BocuError
 from bocu.core.rounds import BoxDomain, Description, Round
-from bocu.learners.acquisition.base import SurfaceAcquisition
-from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.sampled_reference import UCBDensity
 from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram, with_jitter
 from bocu.robust.objectives.functions import DistributionallyRobust
 
-DECISIONS = np.random.default_rng(9).random((6, 2))
+DECISIONS = every[:6]
 
 
-def game(run):
-    """Posterior, contexts and functional of the next round; the algorithm's own stream stays as it is."""
-    posterior = run.algorithm.models[0].glance(np.random.default_rng(0))
-    points, functional = run.algorithm._game([posterior], announced(run), np.random.default_rng(1))
-    return posterior, points, functional
-
-
-def upper(posterior, points, decisions=DECISIONS):
-    """Return mu + 1.5 sigma (decisions, contexts), point by point."""
-    rows = [posterior.moments(np.hstack([np.tile(x, (len(points), 1)), points])) for x in decisions]
-    return np.array([mean + 1.5 * deviation for mean, deviation in rows])
-
-
-def acquired(objective, **parameters):
-    """Contexts, upper bounds in them, and what the algorithm makes of these."""
-    run = after_design("ucb-bocu-kde", objective, **parameters)
-    posterior, points, functional = game(run)
-    found = SurfaceAcquisition(surface(posterior, points, 1.5), functional)(DECISIONS)[0]
-    return run, points, upper(posterior, points), found
+def acquired(objective, name="ucb-bocu-kde", **parameters):
+    """Run, contexts, upper bounds in them, and what the algorithm makes of these."""
+    run = after_design(name, objective, **parameters)
+    return run, *continuous_games.acquired(run, DECISIONS)[1:]
 
 
 def dro(name, **keys):
@@ -144,15 +129,7 @@ def test_beyond_the_floor_of_the_samples_a_radius_changes_nothing(distance):
     ids=lambda objective: objective[0],
 )
 def test_gradients_are_those_of_differences(objective):
-    run = after_design("ucb-bocu-kde", objective)
-    posterior, points, functional = game(run)
-    acquisition = SurfaceAcquisition(surface(posterior, points, 1.5), functional)
-    values, gradients = acquisition(DECISIONS)
-    for column in range(2):
-        step = np.zeros(2)
-        step[column] = 1e-6
-        slope = (acquisition(DECISIONS + step)[0] - acquisition(DECISIONS - step)[0]) / 2e-6
-        np.testing.assert_allclose(gradients[:, column], slope, rtol=2e-3, atol=2e-4 * np.ptp(values) + 1e-6)
+    assert_gradients(acquisition(after_design("ucb-bocu-kde", objective))[2], DECISIONS, 1e-6, 2e-3, 2e-4)
 
 
 def test_the_contexts_seen_may_be_the_reference_themselves():

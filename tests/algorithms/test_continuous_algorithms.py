@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from continuous_games import after_design, announced, specification
+from continuous_games import DECISIONS, acquired, acquisition, after_design, game, seen, specification
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
@@ -20,40 +20,11 @@ from bocu.robust.ambiguity.mmd.gram import mmd_radius, squared_exponential_gram
 from bocu.robust.ambiguity.sampled import sampled_worst_case
 from bocu.robust.contexts.estimates import empirical, kde_radius
 
-DECISIONS = np.random.default_rng(9).random((40, 2))
-
-
-def game(run, generator=None):
-    """Posterior, contexts, functional of the next round; the algorithm's own stream stays as it is."""
-    algorithm = run.algorithm
-    posterior = algorithm.models[0].glance(np.random.default_rng(0))
-    points, functional = algorithm._game([posterior], announced(run), generator or np.random.default_rng(1))
-    return posterior, points, functional
-
-
-def upper(posterior, points, decisions=DECISIONS):
-    """Return mu + 1.5 sigma (decisions, contexts), point by point."""
-    table = np.empty((len(decisions), len(points)))
-    for row, decision in enumerate(decisions):
-        mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(points), 1)), points]))
-        table[row] = mean + 1.5 * deviation
-    return table
-
-
-def acquired(run):
-    posterior, points, functional = game(run)
-    found = SurfaceAcquisition(surface(posterior, points, 1.5), functional)(DECISIONS)[0]
-    return posterior, points, found
-
-
-def seen(run):
-    return run.record.arrays["context"][: run.done]
-
 
 def test_sbo_kde_is_the_mean_over_new_samples_of_the_estimate():
     run = after_design("sbo-kde", samples=4000)
-    posterior, points, found = acquired(run)
-    np.testing.assert_allclose(found, upper(posterior, points).mean(axis=1), rtol=1e-8)
+    _, points, table, found = acquired(run)
+    np.testing.assert_allclose(found, table.mean(axis=1), rtol=1e-8)
     assert points.mean() == pytest.approx(seen(run).mean(), abs=0.03)
     assert not np.array_equal(game(run, np.random.default_rng(2))[1], points)
 
@@ -61,8 +32,7 @@ def test_sbo_kde_is_the_mean_over_new_samples_of_the_estimate():
 @pytest.mark.parametrize("radius", ["shrinking", 0.7, 2.0])
 def test_drbo_kde_is_the_worst_mean_within_total_variation(radius):
     run = after_design("drbo-kde", radius=radius)
-    posterior, points, found = acquired(run)
-    table = upper(posterior, points)
+    _, points, table, found = acquired(run)
     epsilon = kde_radius(3, 1) if radius == "shrinking" else radius
     np.testing.assert_allclose(found, sampled_worst_case(table[:, :40], table.min(axis=1), epsilon).value, rtol=1e-8)
     # The same set around a reference that gives the other contexts no mass.
@@ -80,8 +50,8 @@ def test_the_infimum_is_over_the_contexts_or_the_published_box(over, box):
 @pytest.mark.parametrize("box", ["around-mean", "as-published"])
 def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
     run = after_design("stableopt", points=256, box=box)
-    posterior, points, found = acquired(run)
-    np.testing.assert_allclose(found, upper(posterior, points).min(axis=1), rtol=1e-8)
+    _, points, table, found = acquired(run)
+    np.testing.assert_allclose(found, table.min(axis=1), rtol=1e-8)
     mean, deviation = seen(run).mean(), seen(run).std(ddof=1)
     low, high = max(mean - deviation, 0.0), min(mean + deviation, 1.0)
     wanted = (low, high) if box == "around-mean" else (2.0 * low - high, low)
@@ -94,11 +64,10 @@ def test_stableopt_is_the_minimum_over_a_box_around_the_mean(box):
 def test_mmd_on_a_grid(name, radius):
     """At the small radius the linearisation is above the floor, and the exact sensitivity enters."""
     run = after_design(name, set={"name": "mmd", "radius": radius})
-    posterior, points, found = acquired(run)
+    _, points, table, found = acquired(run)
     reference = empirical(seen(run), points)
     epsilon = radius if isinstance(radius, float) else mmd_radius(3, 0.1)
     ambiguity_set = MaximumMeanDiscrepancy(epsilon, squared_exponential_gram(points, 0.1))
-    table = upper(posterior, points)
     exact = worst_case(table, reference, ambiguity_set).value
     expected = exact if name == "drbo-mmd" else minimax_approximation(table, reference, ambiguity_set)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
@@ -109,18 +78,18 @@ def test_mmd_on_a_grid(name, radius):
 @pytest.mark.parametrize("distance", ["tv", "chi2", "chi2mod", "wass"])
 def test_the_minimax_approximation_of_other_sets(distance):
     run = after_design("minimax-continuous", set={"name": distance, "radius": 0.2})
-    posterior, points, found = acquired(run)
+    _, points, table, found = acquired(run)
     reference = empirical(seen(run), points)
     ambiguity_set = run.algorithm.parameters.set.over(points).with_epsilon(0.2)
-    expected = minimax_approximation(upper(posterior, points), reference, ambiguity_set)
+    expected = minimax_approximation(table, reference, ambiguity_set)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
 def test_gp_ucb_knows_no_contexts():
     run = after_design("gp-ucb")
-    posterior, points, functional = game(run)
+    posterior, _, rate = acquisition(run)
     mean, deviation = posterior.moments(DECISIONS)
-    found = SurfaceAcquisition(surface(posterior, points, 1.5), functional)(DECISIONS)[0]
+    found = rate(DECISIONS)[0]
     np.testing.assert_allclose(found, mean + 1.5 * deviation, rtol=1e-8)
 
 
@@ -130,12 +99,12 @@ def test_the_decision_is_where_the_acquisition_is_largest(name):
     algorithm = run.algorithm
     algorithm.models[0].posterior(np.random.default_rng(0))
     generator = copy.deepcopy(algorithm.generator)
-    decision = algorithm.ask(announced(run))
+    decision = algorithm.ask(run.announced())
     posterior, points, functional = game(run, generator)
-    acquisition = SurfaceAcquisition(surface(posterior, points, 1.5), functional)
+    rate = SurfaceAcquisition(surface(posterior, points, 1.5), functional)
     side = np.linspace(0.0, 1.0, 41)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    assert acquisition(decision[None])[0][0] >= acquisition(grid)[0].max() - 1e-6 * posterior.scale
+    assert rate(decision[None])[0][0] >= rate(grid)[0].max() - 1e-6 * posterior.scale
 
 
 def described(contexts=2):
@@ -165,10 +134,10 @@ def test_the_kernel_of_the_mmd_may_be_that_of_the_model():
     run = after_design(
         "drbo-mmd", mmd_kernel="context-part-of-model", set={"name": "mmd", "radius": 0.3, "jitter": 1e-3}
     )
-    posterior, points, found = acquired(run)
+    posterior, points, table, found = acquired(run)
     gram = np.exp(-0.5 * ((points - points.T) / posterior.hyperparameters.lengthscales[2]) ** 2)
     ambiguity_set = MaximumMeanDiscrepancy(0.3, gram + 1e-3 * np.eye(len(points)))
-    expected = worst_case(upper(posterior, points), empirical(seen(run), points), ambiguity_set).value
+    expected = worst_case(table, empirical(seen(run), points), ambiguity_set).value
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 

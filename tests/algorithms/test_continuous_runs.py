@@ -4,11 +4,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from continuous_games import SMALL, after_design, announced, seed_run, specification
-from played import finished, numbers
+from continuous_games import SMALL, after_design, seed_run, specification
+from played import assert_continued, finished, gone_on, numbers
 
 from bocu.core.io.files import read_netcdf
-from bocu.sweep.runs.checkpoints import CheckpointStore
 from bocu.sweep.runs.execution import Block, execute, replayed_to
 
 EXAMPLES = [(name, {}) for name in SMALL] + [
@@ -37,24 +36,12 @@ def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, place):
     broken, resumed = (seed_run(specification(name, **given)) for _ in range(2))
     for _ in range(5):
         broken.play()
-    CheckpointStore(tmp_path, "identity").save(broken.state())
-    resumed.restore(CheckpointStore(tmp_path, "identity").load())
-    assert numbers(finished(resumed)) == numbers(whole(place))
+    assert numbers(gone_on(tmp_path, broken, resumed)) == numbers(whole(place))
 
 
 @pytest.mark.parametrize("name", list(SMALL))
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name):
-    def run(label, iterations):
-        block = Block({**specification(name, iterations=iterations), "seeds": [0, 0]}, {}, "code")
-        execute(block, tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
-        return read_netcdf(tmp_path / f"{label}.nc")
-
-    run("grown", 4)
-    grown, fresh = run("grown", 6), run("fresh", 6)
-    for variable in fresh.variables:
-        if fresh[variable].dtype.kind != "O" and variable != "seconds":
-            assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
-    assert grown.stream_states.values.tolist() == fresh.stream_states.values.tolist()
+    assert_continued(tmp_path, lambda rounds: {**specification(name, iterations=rounds), "seeds": [0, 0]}, (4, 6))
 
 
 @pytest.mark.parametrize("name", list(SMALL))
@@ -90,7 +77,7 @@ def test_all_algorithms_meet_the_same_contexts_and_noise():
 def test_before_any_observation_a_decision_is_still_given(name):
     run = after_design(name)
     run.algorithm.restore(seed_run(specification(name)).algorithm.state())
-    decision = run.algorithm.ask(announced(run))
+    decision = run.algorithm.ask(run.announced())
     assert decision.shape == (2,)
     assert ((decision >= 0.0) & (decision <= 1.0)).all()
     assert run.algorithm.recommend().tolist() == [0.0, 0.0]

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from continuous_games import after_design, seed_run, specification
-from test_confidence_density import DECISIONS, dro, each_sample, game, sampled, upper
+from continuous_games import acquisition, after_design, assert_gradients
+from test_confidence_density import DECISIONS, acquired, dro, each_sample, sampled
 
-from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.functionals import MeanLessDeviation, MeanLessRange
-from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.sampled_reference import ClosedFormDivergence
 from bocu.robust.ambiguity import ChiSquared, ModifiedChiSquared, TotalVariation
 from bocu.robust.ambiguity.approximations import linearised
@@ -20,35 +18,24 @@ FORMS = [
 ]
 
 
-def acquired(objective, **parameters):
-    run = after_design("dro-bo-phi", objective, **parameters)
-    posterior, points, functional = game(run)
-    return run, points, upper(posterior, points), SurfaceAcquisition(surface(posterior, points, 1.5), functional)
-
-
 @pytest.mark.parametrize("reference", ["kde", "empirical"])
 def test_decisions_are_rated_by_the_formulas_on_the_samples(reference):
     count = 12 if reference == "kde" else 3
     for name, factor in (("chi2", 1.0), ("chi2mod", 2.0)):
-        run, points, table, rate = acquired(dro(name, radius=0.4), reference=reference)
+        run, points, table, found = acquired(dro(name, radius=0.4), "dro-bo-phi", reference=reference)
         samples = each_sample(run, points, table, count)
         expected = samples.mean(axis=1) - np.sqrt(factor * 0.4 * samples.var(axis=1))
-        np.testing.assert_allclose(rate(DECISIONS)[0], expected, rtol=1e-8)
-    run, points, table, rate = acquired(dro("tv", radius=0.4), reference=reference)
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+    run, points, table, found = acquired(dro("tv", radius=0.4), "dro-bo-phi", reference=reference)
     assert len(points) > count
     expected = table @ sampled(run, points) - 0.2 * np.ptp(table, axis=1)
-    np.testing.assert_allclose(rate(DECISIONS)[0], expected, rtol=1e-8)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["chi2", "tv"])
 def test_gradients_are_those_of_differences(name):
-    *_, rate = acquired(dro(name, radius=0.3))
-    values, gradients = rate(DECISIONS)
-    for column in range(2):
-        step = np.zeros(2)
-        step[column] = 1e-5
-        slope = (rate(DECISIONS + step)[0] - rate(DECISIONS - step)[0]) / 2e-5
-        np.testing.assert_allclose(gradients[:, column], slope, rtol=5e-3, atol=2e-3 * np.ptp(values))
+    rate = acquisition(after_design("dro-bo-phi", dro(name, radius=0.3)))[2]
+    assert_gradients(rate, DECISIONS, 1e-5, 5e-3, 2e-3)
 
 
 @pytest.mark.parametrize(("kind", "form"), FORMS)
@@ -85,11 +72,3 @@ def test_what_has_no_closed_form_is_refused():
     assert said == "'kl' has no closed form; take chi2, chi2mod, tv, or ucb-bocu-kde"
     assert "not known over continuous" in parameters.unfit("dro", stated.model_validate({"set": "tv"}))
     assert "take dro" in parameters.unfit("so", find("objective", "so").load().Parameters())
-
-
-def test_a_run_decides_within_the_box():
-    run = seed_run(specification("dro-bo-phi", dro("chi2", radius=0.2), iterations=3))
-    while not run.finished:
-        run.play()
-    decisions = run.record.arrays["decision"]
-    assert ((decisions >= 0.0) & (decisions <= 1.0)).all()

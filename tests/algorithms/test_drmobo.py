@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from continuous_games import GRID, after_design, announced, seed_run, specification
+from continuous_games import GRID, after_design, seed_run, specification, upper
 
 from bocu.core.errors import BocuError
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
@@ -42,11 +42,8 @@ def test_the_worst_case_of_the_scalarised_upper_bound(ambiguity_set):
     posteriors = [model.glance(np.random.default_rng(0)) for model in algorithm.models]
     points, functional = algorithm._game(posteriors, round, np.random.default_rng(0))
     found = SurfaceAcquisition(algorithm._surface(posteriors, points, 1.5, round), functional)(DECISIONS)[0]
-    table = np.zeros((len(DECISIONS), len(GRID)))
-    for weight, posterior in zip(round.weights, posteriors, strict=True):
-        for row, decision in enumerate(DECISIONS):
-            mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(GRID), 1)), GRID]))
-            table[row] += weight * (mean + 1.5 * deviation)
+    each = zip(round.weights, posteriors, strict=True)
+    table = sum(weight * upper(posterior, GRID, DECISIONS) for weight, posterior in each)
     np.testing.assert_allclose(found, worst_case(table, REFERENCE, ambiguity_set).value, rtol=1e-8)
 
 
@@ -76,7 +73,7 @@ def test_without_radius_drmobo_is_mobo():
 
 def test_radius_reference_and_weights_are_the_rounds():
     run = after_design("drmobo")
-    told = announced(run)
+    told = run.announced()
     assert told.epsilon == 0.4
     np.testing.assert_allclose(told.reference, 1.0 / len(GRID))
     assert told.weights.shape == (2,)

@@ -5,7 +5,7 @@ import copy
 import cvxpy as cp
 import numpy as np
 import pytest
-from continuous_games import GRID
+from continuous_games import GRID, upper
 
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
 from bocu.learners.acquisition.base import SurfaceAcquisition
@@ -43,15 +43,10 @@ def build(objective, decisions=BOX, kind=DRMOBO, data=12, **search):
     return algorithm
 
 
-def table_of(algorithm, sqrt_beta=1.5):
+def table_of(algorithm):
     """Upper bounds of the scalarised payoff of all decisions, point by point."""
-    found = np.zeros((len(DECISIONS), len(GRID)))
-    for weight, model in zip(WEIGHTS, algorithm.models, strict=True):
-        posterior = model.glance(np.random.default_rng(0))
-        for row, decision in enumerate(DECISIONS):
-            mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(GRID), 1)), GRID]))
-            found[row] += weight * (mean + sqrt_beta * deviation)
-    return found
+    posteriors = [model.glance(np.random.default_rng(0)) for model in algorithm.models]
+    return sum(weight * upper(each, GRID, DECISIONS) for weight, each in zip(WEIGHTS, posteriors, strict=True))
 
 
 def acquired(algorithm, round):
@@ -241,10 +236,8 @@ def test_every_round_is_decided_by_its_own_reference(name, reference):
     def check(run):
         round, learner = run.announced(), copy.deepcopy(run.algorithm)
         posteriors = [model.posterior(learner.generator) for model in learner.models]
-        points, table = learner.candidates, 0.0
-        for weight, posterior in zip(round.weights, posteriors, strict=True):
-            moments = [posterior.moments(np.hstack([np.tile(x, (8, 1)), learner.points])) for x in points]
-            table = table + weight * np.array([mean + 1.5 * deviation for mean, deviation in moments])
+        each = zip(round.weights, posteriors, strict=True)
+        table = sum(weight * upper(posterior, learner.points, learner.candidates) for weight, posterior in each)
         met.append(round.reference)
         return learner.rule.with_epsilon(round.epsilon)(table, round.reference)
 

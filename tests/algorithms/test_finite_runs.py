@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from finite_games import pairs, seed_run, specification
-from played import finished, numbers
+from played import assert_continued, finished, gone_on, numbers
 
 from bocu.core.io.files import read_netcdf
-from bocu.sweep.runs.checkpoints import CheckpointStore
 from bocu.sweep.runs.execution import Block, execute, replayed_to
 
 PAIRS = list(pairs())
@@ -55,26 +54,15 @@ def test_an_interrupted_run_goes_on_bit_for_bit(tmp_path, name, objective, param
         broken = seed_run(specified)
         for _ in range(rows):
             broken.play()
-        store = CheckpointStore(tmp_path / str(rows), "identity")
-        store.save(broken.state())
-        resumed = seed_run(specified)
-        resumed.restore(CheckpointStore(tmp_path / str(rows), "identity").load())
-        assert numbers(finished(resumed)) == whole
+        assert numbers(gone_on(tmp_path / str(rows), broken, seed_run(specified))) == whole
 
 
 @pytest.mark.parametrize(("name", "objective", "parameters", "protocol"), IN_TURN, ids=NAMES)
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, objective, parameters, protocol):
-    def run(label, iterations):
-        specified = specification(name, objective, iterations, {"protocol": protocol}, **parameters)
-        execute(Block(specified, {}, "code"), tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
-        return read_netcdf(tmp_path / f"{label}.nc")
+    def specified(iterations):
+        return specification(name, objective, iterations, {"protocol": protocol}, **parameters)
 
-    run("grown", 5)
-    grown, fresh = run("grown", 11), run("fresh", 11)
-    for variable in fresh.variables:
-        if fresh[variable].dtype.kind != "O" and variable != "seconds":
-            assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
-    assert grown.stream_states.values.tolist() == fresh.stream_states.values.tolist()
+    assert_continued(tmp_path, specified, (5, 11))
 
 
 @pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES, ids=NAMES)

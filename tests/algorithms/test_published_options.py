@@ -2,35 +2,17 @@
 
 import numpy as np
 import pytest
-from continuous_games import after_design, announced
-from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, specification, start
+from continuous_games import acquired, after_design
+from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, registered, specification, start
 from finite_games import seed_run as finite_seed_run
 from scipy.optimize import linprog
 
 from bocu.core.errors import BocuError
-from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.acquisition.functionals import SampledTotalVariation
-from bocu.learners.acquisition.surfaces import surface
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
 from bocu.robust.contexts.estimates import silverman_bandwidth
 from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
-
-DECISIONS = np.random.default_rng(9).random((40, 2))
-
-
-def acquired(run):
-    """Contexts, optimistic payoffs (decisions, contexts) point by point, and what the algorithm makes of them."""
-    posterior = run.algorithm.models[0].glance(np.random.default_rng(0))
-    points, functional = run.algorithm._game([posterior], announced(run), np.random.default_rng(1))
-    table = np.empty((len(DECISIONS), len(points)))
-    for row, decision in enumerate(DECISIONS):
-        mean, deviation = posterior.moments(np.hstack([np.tile(decision, (len(points), 1)), points]))
-        table[row] = mean + 1.5 * deviation
-    found = SurfaceAcquisition(surface(posterior, points, 1.5), functional)(DECISIONS)[0]
-    return posterior, points, table, found
-
 
 # Huang et al. (2024)
 
@@ -38,9 +20,9 @@ def acquired(run):
 def played(told, algorithm="random", initial=60, iterations=60):
     """A run on complicated Hartmann, whose contexts often leave the box."""
     specified = {
-        "problem": described("problem", "complicated-hartmann", {"contexts_told": told, "initial": initial}),
+        "problem": registered("problem", "complicated-hartmann", {"contexts_told": told, "initial": initial}),
         "objective": None,
-        "algorithm": described("algorithm", algorithm, {}),
+        "algorithm": registered("algorithm", algorithm, {}),
         "iterations": iterations,
         "threads": 1,
     }
@@ -48,12 +30,6 @@ def played(told, algorithm="random", initial=60, iterations=60):
     while run.done < run.rows:
         run.play()
     return run
-
-
-def described(kind, name, given):
-    entry = find(kind, name)
-    parameters = entry.load().Parameters.model_validate(given).model_dump(mode="json")
-    return {"class": entry.target, "parameters": parameters}
 
 
 def test_contexts_as_drawn_leave_the_box_and_payoffs_stay_those_of_clipped_ones():
@@ -73,7 +49,7 @@ def test_model_and_estimate_are_told_contexts_as_drawn():
     np.testing.assert_array_equal(run.algorithm.models[0].inputs[:, 5:], told)
     np.testing.assert_array_equal(run.algorithm.observed, told)
     # Draws are clipped, as in the published code, but scatter as widely as what was seen.
-    samples = run.algorithm._sample(np.random.default_rng(0))
+    samples = run.algorithm._estimated(1024, np.random.default_rng(0))
     assert samples.min() == 0.0
     assert samples.max() == 1.0
     assert silverman_bandwidth(told) > 1.1 * silverman_bandwidth(np.clip(told, 0.0, 1.0))

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import torch
-from continuous_games import after_design, announced, seed_run, specification
+from continuous_games import after_design, seed_run, specification
 from played import finished, numbers
 
 from bocu.core.errors import BocuError
@@ -62,7 +62,7 @@ SOON = ("UpperConfidenceBound", "qLogExpectedImprovement")  # the others take as
 )
 def test_every_acquisition_that_has_a_name_chooses_decisions(name):
     run = after_design("botorch-acquisition", **stated(acquisition=name, options=NEEDED.get(name, {})))
-    decision = run.algorithm.ask(announced(run))
+    decision = run.algorithm.ask(run.announced())
     assert decision.shape == (2,)
     assert ((decision >= 0.0) & (decision <= 1.0)).all()
 
@@ -81,7 +81,7 @@ def test_an_acquisition_of_one_s_own_gets_what_it_asks_for():
     assert parameters["acquisition"].startswith("farthest@")
     run = after_design("botorch-acquisition", **parameters)
     tried = run.record.arrays["decision"][:3]
-    decision = run.algorithm.ask(announced(run))
+    decision = run.algorithm.ask(run.announced())
     corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     distances = np.linalg.norm(corners[:, None] - tried, axis=-1).min(axis=1)
     assert np.linalg.norm(decision - tried, axis=1).min() >= distances.max() - 1e-6
@@ -90,7 +90,7 @@ def test_an_acquisition_of_one_s_own_gets_what_it_asks_for():
 def test_our_own_acquisition_over_our_own_set_is_one_of_them():
     run = after_design("botorch-acquisition", **stated(acquisition="factories.py:robust", options={"radius": 0.5}))
     algorithm = run.algorithm
-    situation, _ = algorithm._situation(announced(run), algorithm.generator)
+    situation, _ = algorithm._situation(run.announced(), algorithm.generator)
     acquisition = algorithm._acquisition(situation)
     decision = torch.tensor([[[0.4, 0.6]]], dtype=torch.float64)
     with torch.no_grad():
@@ -137,7 +137,7 @@ def test_what_a_file_states_wrongly_gets_one_line(given, message):
 def test_what_an_acquisition_does_not_take_is_told_at_the_first_decision(given, message):
     run = after_design("botorch-acquisition", **stated(**given))
     with pytest.raises(BocuError, match=message):
-        run.algorithm.ask(announced(run))
+        run.algorithm.ask(run.announced())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from continuous_games import after_design, announced, seed_run, specification
+from continuous_games import after_design, seed_run, specification
 from named import stated
 from played import finished, numbers
 
@@ -122,7 +122,7 @@ def test_an_algorithm_takes_a_model_and_goes_on_bit_for_bit(name):
 
 def test_gp_ucb_gives_its_model_decisions_alone():
     run = after_design("gp-ucb", model="botorch-default", search=SEARCH)
-    run.algorithm.ask(announced(run))
+    run.algorithm.ask(run.announced())
     assert run.algorithm.models[0].inputs.shape == (3, 2)
 
 
@@ -134,7 +134,7 @@ def test_a_model_is_fitted_once_where_a_decision_is_recommended_before_the_next(
     monkeypatch.setattr(botorch.fit, "fit_gpytorch_mll", lambda *given: fits.append(1) or fit(*given))
     run = after_design("sbo-kde", model="botorch-default", search=SEARCH)
     run.algorithm.recommend()
-    run.algorithm.ask(announced(run))
+    run.algorithm.ask(run.announced())
     assert len(fits) == 1
 
 

@@ -279,13 +279,9 @@ def test_units_of_the_payoff_do_not_matter():
     ("fault", "line"),
     [
         (lambda: product(2, 1, "rbf", SE), "kernel: found 'rbf'"),
-        (lambda: product(2, 0, SE, SE), "contexts: found 0"),
-        (lambda: joint(0, 1, SE), "decisions: found 0"),
         (lambda: ContinuousGP(joint(1, 0, SE)).posterior(np.random.default_rng(0)), "observations: found none"),
         (lambda: ContinuousGP(joint(1, 0, SE)).add(np.zeros(2), np.zeros(0), 0.0), "inputs: found 2 coordinates"),
         (lambda: ContinuousGP(joint(1, 0, SE)).add(np.zeros(1), np.zeros(0), np.nan), "observation: found"),
-        (lambda: ContinuousGP(joint(1, 0, SE), FitSettings(every=0)), "every: found 0"),
-        (lambda: ContinuousGP(joint(1, 0, SE), FitSettings(afresh=0)), "afresh: found 0"),
     ],
 )
 def test_misuse_is_named_in_one_line(fault, line):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sample_moments import covariance_of, joint_gram, largest_z_score
 
-from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
 from bocu.learners.surrogates.fourier import FourierFeatures, FourierSampler, SampledWaves, sample_weights
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
@@ -145,9 +144,3 @@ def test_a_sample_over_continuous_inputs_is_that_of_the_grid() -> None:
     sample = SampledWaves.draw(KERNELS, 1.5, 10, np.random.default_rng(3))
     x, c = np.unravel_index(np.arange(prior.size), prior.shape)
     np.testing.assert_allclose(sample(np.hstack([DECISIONS[x], CONTEXTS[c]])), table.ravel(), atol=1e-12)
-
-
-@pytest.mark.parametrize(("features", "pairs"), [(0, False), (-2, True), (7, True)])
-def test_bad_numbers_of_features_are_refused(features: int, pairs: bool) -> None:
-    with pytest.raises(BocuError, match=f"features: found {features}"):
-        FourierSampler(a_prior(), features, pairs)

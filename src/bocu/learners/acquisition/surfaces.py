@@ -140,7 +140,22 @@ ROWS_A_DECISION = 16
 OBSERVATIONS_A_DECISION = 64
 
 
-class GaussianSurface(Surface):
+class PosteriorSurface(Surface):
+    """A surface of one posterior over contexts (M, Dc) in [0, 1]."""
+
+    posterior: Posterior
+    points: np.ndarray
+
+    @property
+    def dimension(self) -> int:
+        return self.posterior.structure.decisions
+
+    @property
+    def contexts(self) -> int:
+        return len(self.points)
+
+
+class GaussianSurface(PosteriorSurface):
     """The payoff `mu + sqrt_beta sigma` of one posterior; subclasses say how the kernel is evaluated.
 
     Args:
@@ -159,14 +174,6 @@ class GaussianSurface(Surface):
         self._scaled = posterior.inputs[:, :decisions] / self._lengthscales
         self._prior_variance = posterior.hyperparameters.output_scale
         self._least_variance = LEAST_VARIANCE * self._prior_variance
-
-    @property
-    def dimension(self) -> int:
-        return self.posterior.structure.decisions
-
-    @property
-    def contexts(self) -> int:
-        return len(self.points)
 
     @property
     def compressed(self) -> bool:
@@ -405,7 +412,7 @@ def surface(posterior: Posterior | ForeignPosterior, points: np.ndarray, sqrt_be
     return kind(posterior, points, sqrt_beta)
 
 
-class SampledSurface(Surface):
+class SampledSurface(PosteriorSurface):
     """A sample of the noise-free payoff over decisions and M contexts.
 
     Args:
@@ -436,14 +443,6 @@ class SampledSurface(Surface):
         # cos(a + b) = cos a cos b - sin a sin b, a of the decision and b of the context.
         self._cosine = waves.amplitudes[:, None] * np.cos(angle)  # (m, M)
         self._sine = waves.amplitudes[:, None] * np.sin(angle)
-
-    @property
-    def dimension(self) -> int:
-        return self.posterior.structure.decisions
-
-    @property
-    def contexts(self) -> int:
-        return len(self.points)
 
     @property
     def block(self) -> int:

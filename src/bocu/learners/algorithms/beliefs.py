@@ -237,7 +237,8 @@ class TableRatings(Ratings):
             return self.first_best(trusted)[1]
         tables = [(weights[prior], self._payoffs(int(prior))) for prior in trusted]
         if self._rule is None:
-            return self._index(first_best(sum(weight * table[:, 0] for weight, table in tables)))
+            ratings = np.stack([table[:, 0] for _, table in tables])
+            return self._index(first_best(weights[trusted] @ ratings))
         averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
         if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
             averaged = sum(weight * (table @ self._reference) for weight, table in tables)

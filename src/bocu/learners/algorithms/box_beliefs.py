@@ -6,9 +6,7 @@ of the arm. The net of Theorem 4.1(B) is there for its proof alone.
 """
 
 import copy
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +21,7 @@ from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior
 
 
 class PriorsBound(Acquisition):
-    """One number out of the bounds `mean + sqrt_beta deviation` that several priors give an arm at a time.
+    """The largest of the bounds `mean + sqrt_beta deviation` of several priors on an arm at a time, or their average.
 
     Decisions are points of the unit cube, onto which a box is mapped.
 
@@ -33,6 +31,7 @@ class PriorsBound(Acquisition):
         sqrt_beta: multiplier of each of them, shape (rows,).
         t: the time.
         corners: of the box, shape (2, D).
+        shares: weight of each prior in the average, shape (rows,); None: the largest counts.
     """
 
     def __init__(
@@ -42,12 +41,14 @@ class PriorsBound(Acquisition):
         sqrt_beta: np.ndarray,
         t: int,
         corners: np.ndarray,
+        shares: np.ndarray | None,
     ) -> None:
         self.posteriors = posteriors
         self.rows = rows
         self.sqrt_beta = sqrt_beta
         self.t = t
         self.lower, self.upper = corners
+        self.shares = shares
 
     @property
     def dimension(self) -> int:
@@ -56,14 +57,14 @@ class PriorsBound(Acquisition):
     def __call__(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         moments = self.posteriors.predict_with_gradients(self.rows, self.points(decisions), self.t)
         mean, deviation, mean_slope, deviation_slope = moments
-        weights = self.weights(bounds := mean + self.sqrt_beta[:, None] * deviation)
+        weights = self._weights(bounds := mean + self.sqrt_beta[:, None] * deviation)
         slopes = mean_slope + self.sqrt_beta[:, None, None] * deviation_slope
         gradient = np.einsum("pb,pbd->bd", weights, slopes) * (self.upper - self.lower)
         return np.einsum("pb,pb->b", weights, bounds), gradient
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
         bounds = self.bounds(self.points(decisions))
-        values: np.ndarray = np.einsum("pb,pb->b", self.weights(bounds), bounds)
+        values: np.ndarray = np.einsum("pb,pb->b", self._weights(bounds), bounds)
         return values
 
     def points(self, decisions: np.ndarray) -> np.ndarray:
@@ -75,33 +76,13 @@ class PriorsBound(Acquisition):
         mean, deviation = self.posteriors.predict(self.rows, points, self.t)
         return mean + self.sqrt_beta[:, None] * deviation
 
-    @abstractmethod
-    def weights(self, bounds: np.ndarray) -> np.ndarray:
+    def _weights(self, bounds: np.ndarray) -> np.ndarray:
         """Return how much each bound counts, both of shape (rows, n)."""
-
-
-class LargestBound(PriorsBound):
-    """The largest of the bounds."""
-
-    def weights(self, bounds: np.ndarray) -> np.ndarray:
+        if self.shares is not None:
+            return np.broadcast_to(self.shares[:, None], bounds.shape)
         chosen = np.zeros(bounds.shape)
         chosen[bounds.argmax(axis=0), np.arange(bounds.shape[1])] = 1.0
         return chosen
-
-
-class AverageBound(PriorsBound):
-    """Their average.
-
-    Args:
-        shares: weight of each prior that counts, shape (rows,).
-    """
-
-    def __init__(self, shares: np.ndarray, *bound: Any) -> None:
-        super().__init__(*bound)
-        self.shares = shares
-
-    def weights(self, bounds: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(self.shares[:, None], bounds.shape)
 
 
 class BoxRatings(Ratings):
@@ -134,23 +115,21 @@ class BoxRatings(Ratings):
 
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, np.ndarray]:
         rows = np.asarray(priors)
-        point = self._best([LargestBound(*self._over(rows), corners) for corners in self._available])
-        bounds = LargestBound(*self._over(rows), self._available[0]).bounds(point[None])[:, 0]
-        return int(rows[first_best(bounds)]), point
+        bound, point = self._best(rows)
+        return int(rows[first_best(bound.bounds(point[None])[:, 0])]), point
 
     def best_on_average(self, weights: np.ndarray) -> np.ndarray:
         rows = np.flatnonzero(weights)
-        return self._best([AverageBound(weights[rows], *self._over(rows), corners) for corners in self._available])
+        return self._best(rows, weights[rows])[1]
 
-    def _over(self, rows: np.ndarray) -> tuple[BoxPosteriors, np.ndarray, np.ndarray, int]:
-        return self._posteriors, rows, self._sqrt_beta[rows], self._t
-
-    def _best(self, acquisitions: Sequence[PriorsBound]) -> np.ndarray:
+    def _best(self, rows: np.ndarray, shares: np.ndarray | None = None) -> tuple[PriorsBound, np.ndarray]:
+        """Return the function of the open box in which it is largest, and the arm where."""
+        among = self._posteriors, rows, self._sqrt_beta[rows], self._t
+        over = [PriorsBound(*among, corners, shares) for corners in self._available]
         search = self._search
-        found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in acquisitions]
+        found = [maximise(each, self._generator, raw=search.raw, restarts=search.restarts) for each in over]
         first = first_best([best.value for best in found])
-        point: np.ndarray = acquisitions[first].points(found[first].decision[None])[0]
-        return point
+        return over[first], over[first].points(found[first].decision[None])[0]
 
 
 class BoxBeliefs(Beliefs):

@@ -36,7 +36,7 @@ from bocu.learners.algorithms.continuous_base import (
     Game,
     Posteriors,
 )
-from bocu.robust.contexts.estimates import KernelDensity, box_around_mean, kde_radius
+from bocu.robust.contexts.estimates import box_around_mean, kde_radius
 
 
 class GPUCBParameters(ContinuousAlgorithmParameters):
@@ -133,11 +133,8 @@ class SBOKDE(Contextual[SBOKDEParameters]):
     Parameters = SBOKDEParameters
 
     def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
-        return self._sample(generator), ExpectedValue(drafted_on=self.parameters.draft_samples)
-
-    def _sample(self, generator: np.random.Generator) -> np.ndarray:
-        estimate = KernelDensity.fit(self.observed, self.lower, self.upper)
-        return estimate.sample(generator, self.parameters.samples)
+        samples = self._estimated(self.parameters.samples, generator)
+        return samples, ExpectedValue(drafted_on=self.parameters.draft_samples)
 
 
 class DRBOKDEParameters(SBOKDEParameters):
@@ -180,7 +177,7 @@ class DRBOKDE(SBOKDE):
     parameters: DRBOKDEParameters
 
     def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
-        samples = self._sample(generator)
+        samples = self._estimated(self.parameters.samples, generator)
         lower, upper = self.lower, self.upper
         if self.parameters.infimum_over == "as-published":
             lower, upper = 2.0 * lower - upper, lower

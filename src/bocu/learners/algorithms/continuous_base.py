@@ -29,6 +29,7 @@ from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
+from bocu.robust.contexts.estimates import KernelDensity
 
 Posteriors = Sequence[Posterior]
 """What is believed of the payoff, one for each output."""
@@ -325,3 +326,7 @@ class Contextual(ContinuousAlgorithm[Continuous]):
             raise BocuError(f"contexts in a bounded box are wanted; found {type(domain).__name__}")
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
+
+    def _estimated(self, samples: int, generator: np.random.Generator) -> np.ndarray:
+        """Draw from a kernel density estimate of the contexts seen, shape (samples, Dc)."""
+        return KernelDensity.fit(self.observed, self.lower, self.upper).sample(generator, samples)

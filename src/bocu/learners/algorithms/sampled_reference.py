@@ -40,7 +40,6 @@ from bocu.learners.algorithms.continuous_base import (
     ProductModelParameters,
 )
 from bocu.robust.ambiguity.divergences import ChiSquared, ModifiedChiSquared
-from bocu.robust.contexts.estimates import KernelDensity
 from bocu.robust.objectives.functions import (
     DistributionallyRobustParameters,
     GeneralParameters,
@@ -94,8 +93,7 @@ class SampledReference(Contextual[Sampled]):
 
     def _drawn(self, generator: np.random.Generator) -> np.ndarray:
         """Return the contexts that have reference mass, equal for each, shape (samples, Dc)."""
-        estimate = KernelDensity.fit(self.observed, self.lower, self.upper)
-        return estimate.sample(generator, self.parameters.samples)
+        return self._estimated(self.parameters.samples, generator)
 
     def _sampled(
         self, round: Round, generator: np.random.Generator, others: int

@@ -9,7 +9,7 @@ decisions tried, the best by the posterior mean.
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 import pydantic
@@ -20,8 +20,11 @@ from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.rounds import GRID, Round
 from bocu.learners.algorithms.base import SIMULATOR
 from bocu.learners.algorithms.finite_base import BoundParameters, FiniteAlgorithm
-from bocu.learners.surrogates.grid import GridPosterior
 from bocu.robust.objectives.functions import DistributionallyRobustParameters, UncertaintyObjective
+
+if TYPE_CHECKING:
+    from bocu.learners.surrogates.fourier import FourierSampler
+    from bocu.learners.surrogates.pathwise import PathwiseSampler
 
 
 class ThompsonParameters(BoundParameters):
@@ -42,11 +45,6 @@ class ThompsonParameters(BoundParameters):
         if self.pairs and self.features % 2:
             raise ValueError("features in pairs are even in number")
         return self
-
-
-class _Sampler(Protocol):
-    def draw(self, posterior: GridPosterior, generator: np.random.Generator) -> np.ndarray:
-        """Draw one payoff table of shape (decisions, contexts)."""
 
 
 class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
@@ -94,7 +92,7 @@ class ThompsonSampling(FiniteAlgorithm[ThompsonParameters]):
         return self.posterior.mean_of(one)[0], np.sqrt(self.posterior.variance_of(one)[0])
 
     @cached_property
-    def sampler(self) -> _Sampler:
+    def sampler(self) -> "PathwiseSampler | FourierSampler":
         """What draws payoff tables from the posterior."""
         prior = self.posterior.prior
         if self.parameters.posterior == "pathwise":

@@ -5,8 +5,6 @@ prefix, and BLAS solves with it in place. A row costs one triangular solve, O(si
 """
 
 import math
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -80,21 +78,16 @@ class GrownCholesky:
         n = self.size if size is None else size
         if n == 0:
             return np.array(right, dtype=float)
+        from scipy.linalg.blas import dtpsv  # slow to import, and planning needs none of it
+
         if right.ndim == 2:
-            from scipy.linalg import solve_triangular  # slow to import, and planning needs none of it
+            from scipy.linalg import solve_triangular
             from scipy.linalg.lapack import dtpttr
 
             # Rows of a lower triangle, one behind the other, are columns of the upper triangle that LAPACK sees.
             upper = dtpttr(n, self._packed[: _packed_length(n)], uplo="U")[0]
             return solve_triangular(upper, right, trans=int(not transposed), check_finite=False)
-        return _packed_solver()(n, self._packed[: _packed_length(n)], right, lower=0, trans=int(not transposed))
-
-
-@cache
-def _packed_solver() -> Callable[..., np.ndarray]:
-    from scipy.linalg.blas import dtpsv  # the statement alone takes as long as a small system
-
-    return dtpsv
+        return dtpsv(n, self._packed[: _packed_length(n)], right, lower=0, trans=int(not transposed))
 
 
 def _packed_length(rows: Any) -> Any:

@@ -18,7 +18,6 @@ from functools import partial
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel
 from bocu.learners.surrogates.grams import Axes
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
@@ -57,21 +56,11 @@ class FourierFeatures:
             count: number m of features, each counted.
             generator: where randomness comes from.
             pairs: cosine and sine of m / 2 frequencies instead of m cosines with random phases.
-
-        Raises:
-            BocuError: `count` is not positive, or odd although features come in pairs.
         """
-        refuse_count(count, pairs)
         size = count // 2 if pairs else count
         frequencies = np.concatenate([kernel.spectral(generator, size) for kernel in kernels], axis=1)
         phases = None if pairs else 2.0 * np.pi * generator.random(size)
         return cls(frequencies, phases, float(np.sqrt(2.0 * variance / count)))
-
-
-def refuse_count(count: int, pairs: bool) -> None:
-    """Refuse a number of features that is not positive, or odd although they come in pairs, by a BocuError."""
-    if count < 1 or (pairs and count % 2):
-        raise BocuError(f"features: found {count}; allowed: positive{' even' if pairs else ''} numbers")
 
 
 @dataclass(frozen=True)
@@ -112,13 +101,9 @@ class FourierSampler:
         prior: the prior of the posteriors that will be drawn from.
         features: number m of features, each counted; gpytorch's ``num_samples=1024`` are 2,048 features in pairs.
         pairs: cosine and sine of m / 2 frequencies instead of m cosines with random phases.
-
-    Raises:
-        BocuError: `features` is not positive, or odd although they come in pairs.
     """
 
     def __init__(self, prior: GridPrior, features: int, pairs: bool) -> None:
-        refuse_count(features, pairs)
         self.prior = prior
         self.features = features
         self.pairs = pairs

@@ -106,14 +106,12 @@ class FitSettings:
             another noise level.
         afresh: beyond `FEW` observations, fits climb from all these starts only after so many more observations, and
             between are carried on from the last optimum; 1: they always do.
-        tolerance: relative change of the objective at which an ascent from such a start ends.
     """
 
     priors: Priors = field(default_factory=Priors)
     every: int = 1
     restarts: int = 0
     afresh: int = 25
-    tolerance: float = 1e-6
 
 
 @dataclass(frozen=True)
@@ -135,20 +133,11 @@ class ContinuousGP:
     Args:
         structure: of the kernel.
         settings: of the fit.
-
-    Raises:
-        BocuError: hyper-parameters would be fitted, or afresh, less than every observation, or a negative number of
-            times.
     """
 
     def __init__(self, structure: Structure, settings: FitSettings | None = None) -> None:
         self.structure = structure
         self.settings = settings or FitSettings()
-        for name in ("every", "afresh"):
-            if (found := getattr(self.settings, name)) < 1:
-                raise BocuError(f"{name}: found {found}; allowed: 1 or more observations")
-        if self.settings.restarts < 0:
-            raise BocuError(f"restarts: found {self.settings.restarts}; allowed: 0 or more")
         self._inputs = np.empty((0, structure.inputs))
         self._outputs = np.empty(0)
         self._hyperparameters: Hyperparameters | None = None
@@ -296,7 +285,7 @@ class ContinuousGP:
         priors = self.settings.priors
         starts = priors.starts(self.structure.inputs, self._hyperparameters, self.count)
         starts += [priors.draw(self.structure.inputs, generator) for _ in range(self.settings.restarts)]
-        return best_hyperparameters(objective, starts, tolerance=self.settings.tolerance)
+        return best_hyperparameters(objective, starts)
 
     def _curved(self, last: _Afresh) -> np.ndarray:
         """Return the curvature at the last fit from several starts, a function of what was observed until then."""

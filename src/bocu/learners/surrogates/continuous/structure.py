@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel, kernel_named, squared_distance
 from bocu.core.plain import State
 
@@ -69,10 +68,8 @@ def product(decisions: int, contexts: int, decision_kernel: str, context_kernel:
     """Multiply a kernel over decisions by one over contexts.
 
     Raises:
-        BocuError: a kernel is unknown or a number of coordinates is not positive.
+        BocuError: a kernel is unknown.
     """
-    _positive("decisions", decisions)
-    _positive("contexts", contexts)
     return Structure(
         decisions,
         contexts,
@@ -87,11 +84,8 @@ def joint(decisions: int, contexts: int, kernel: str) -> Structure:
     """Put one kernel over all inputs; `contexts` 0: over decisions alone.
 
     Raises:
-        BocuError: the kernel is unknown or a number of coordinates is out of range.
+        BocuError: the kernel is unknown.
     """
-    _positive("decisions", decisions)
-    if contexts < 0:
-        raise BocuError(f"contexts: found {contexts}; allowed: 0 or more coordinates")
     return Structure(decisions, contexts, (Factor(kernel_named(kernel), slice(0, decisions + contexts)),))
 
 
@@ -132,8 +126,3 @@ class Hyperparameters:
         """Build from what `state` gave, bit for bit."""
         lengthscales = np.array(state["lengthscales"], dtype=float)
         return cls(lengthscales, float(state["output_scale"]), float(state["noise"]))
-
-
-def _positive(name: str, value: int) -> None:
-    if value < 1:
-        raise BocuError(f"{name}: found {value}; allowed: 1 or more coordinates")
