@@ -66,6 +66,7 @@ NUMBERS = {
     "tay2024": ("figure-2", "figure-2-feasible-infection", "figure-3", "posterior-samples"),
     "tay2024-as-coded": ("figure-2", "figure-3"),
     "kirschner2020": ("figure-2", "figure-2-variance"),
+    "kirschner2020-draws": ("draws",),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),

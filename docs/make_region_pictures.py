@@ -18,6 +18,7 @@ from bocu.sweep.experiment.planning import make_plan
 MAPS = {
     "ziomek2025-regions": ("ahead-of-mle-by", "mle-sticks", "ahead-of-fully-bayesian"),
     "tay2024-regions": ("hartmann-3-sampling-ahead",),
+    "kirschner2020-draws": ("ahead-of-ucb", "ahead-of-stableopt"),
     "huang2024-regions": ("density-ahead-of-gp-ucb", "average-ahead-of-robust"),
 }
 """Experiment: the figures that the page shows."""

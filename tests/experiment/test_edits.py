@@ -69,9 +69,10 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "robust/ambiguity/parameters.py",
         "if self.takes_announced:",
         "if not self.takes_announced:",
-        # The contour draws a worst case; what knows of several priors could pursue an objective.
+        # Draws and the contour as above; what knows of several priors could pursue an objective.
         [
-            "run kirschner/*/ucb-*",
+            "run kirschner/*",
+            "score kirschner/*",
             "run */any/mle",
             "run */any/*-bayesian",
             "run */any/pe-*",
@@ -98,8 +99,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "sweep/evaluation/cubes.py",
         "CHECKPOINTS = (0.1,",
         "CHECKPOINTS = (0.2,",
-        # Of a cube, too, a figure takes what its digest holds.
-        ["cube *", "summary", "figure */regret", "figure */chosen-priors", "figure all/*", "report"],
+        # Figures and the report read digests, which come with the cubes.
+        ["cube *", "summary"],
     ),
     "a figure": ("pages/figures/regret.py", "MARKED_LINES = 6", "MARKED_LINES = 7", ["figure */regret"]),
     "a colour": (
