@@ -5,7 +5,7 @@ from experiments import run_all
 from test_experiment_files import plan_of
 
 from bocu.core.io.files import read_netcdf
-from bocu.pages.figures.robustness_curve import RobustnessCurve
+from bocu.pages.figures.every_round import RobustnessCurve
 
 
 @pytest.fixture(autouse=True)
