@@ -245,7 +245,7 @@ def _hours(mirror: Path | None) -> tuple[np.ndarray, np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / name if mirror is None else mirror / "wind" / name
         if mirror is None:
-            simulate(name, raw)
+            simulate(raw)
         prepared = Path(folder) / "prepared.nc"
         prepare(catalogue.record("wind", record).prepare, [raw], prepared, catalogue.origin("wind", record, source))
         data = read_netcdf(prepared)

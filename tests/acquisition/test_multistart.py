@@ -195,20 +195,6 @@ class Linear(Acquisition):
         return decisions[:, 0].copy(), np.ones_like(decisions)
 
 
-def test_given_starts_climb_too():
-    class Spike(Linear):
-        """Flat but for a hill that raw points miss."""
-
-        def __call__(self, decisions):
-            distance = (decisions - 0.123456) / 1e-6
-            value = np.maximum(1.0 - distance**2, 0.0)
-            return value[:, 0], np.where(value > 0.0, -2e6 * distance, 0.0)
-
-    begin = np.array([[0.1234562]])
-    assert maximise(Spike(), np.random.default_rng(0), raw=8, restarts=2).value == 0.0
-    assert maximise(Spike(), np.random.default_rng(0), raw=8, restarts=2, starts=begin).value > 0.9
-
-
 def test_maximum_at_a_corner_is_met_exactly():
     assert maximise(Linear(), np.random.default_rng(0), raw=8, restarts=2).decision.tolist() == [1.0]
 
@@ -236,5 +222,3 @@ def test_sobol_points_fill_their_box(size):
 def test_misuse_is_named_in_one_line():
     with pytest.raises(BocuError, match="restarts: found 9"):
         maximise(Linear(), np.random.default_rng(0), raw=8, restarts=9)
-    with pytest.raises(BocuError, match="starts: found shape"):
-        maximise(Linear(), np.random.default_rng(0), raw=8, restarts=2, starts=np.zeros((1, 2)))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, differences, posterior
 
-from bocu.core.errors import BocuError
 from bocu.learners.acquisition.surfaces import SampledSurface
-from bocu.learners.surrogates.continuous.structure import Hyperparameters, joint, product
+from bocu.learners.surrogates.continuous.structure import Hyperparameters, product
 from bocu.learners.surrogates.fourier import SampledWaves
 
 STRUCTURES = {
@@ -72,8 +71,3 @@ def test_a_rough_surface_is_the_same_sample():
     some = np.array([1, 4, 8])
     decisions = np.random.default_rng(5).random((3, 2))
     np.testing.assert_allclose(surface.rough(some).payoffs(decisions), surface.payoffs(decisions)[:, some])
-
-
-def test_a_joint_kernel_is_refused():
-    with pytest.raises(BocuError, match="kernel: found one factor"):
-        sample(posterior(joint(2, 1, MATERN)), np.zeros((1, 1)))

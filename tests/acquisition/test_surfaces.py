@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from gaussian_posteriors import MATERN, SE, STRUCTURES, differences, posterior
 
-from bocu.core.errors import BocuError
 from bocu.learners.acquisition.surfaces import (
-    JointSurface,
     SeparableSurface,
     WeightedSurface,
     full_skeleton,
@@ -149,18 +147,3 @@ def test_skeleton_of_rough_functions_is_all_contexts():
     found = skeleton(values, 1e-13)
     np.testing.assert_array_equal(found.indices, full_skeleton(100).indices)
     assert found.interpolation is None
-
-
-@pytest.mark.parametrize(
-    ("fault", "line"),
-    [
-        (lambda: surface(posterior(product(2, 1, SE, SE)), np.zeros((4, 2)), 1.0), r"contexts: found shape \(4, 2\)"),
-        (lambda: SeparableSurface(posterior(joint(2, 1, SE)), np.zeros((4, 1)), 1.0), "kernel: found one factor"),
-        (lambda: JointSurface(posterior(product(2, 1, SE, SE)), np.zeros((4, 1)), 1.0), "kernel: found 2 factors"),
-        (lambda: surface(posterior(product(2, 1, SE, SE)), np.empty((1, 0)), 1.0), "contexts: found shape"),
-        (lambda: WeightedSurface([], np.ones(1)), "weights: found"),
-    ],
-)
-def test_misuse_is_named_in_one_line(fault, line):
-    with pytest.raises(BocuError, match=line):
-        fault()

@@ -1,7 +1,6 @@
 """What stands beside a suggestion: residuals, slices, curves and weights, each against another way to it."""
 
 import copy
-import json
 
 import numpy as np
 import pandas as pd
@@ -146,12 +145,6 @@ def test_the_trade_off_joins_decisions_that_no_other_beats(found):
     assert (np.diff(worst) <= 0).all()
     assert (np.diff(expected) >= 0).all()
     assert worst[0] == pytest.approx(found.best.worst, abs=0.05)
-
-
-def test_all_of_it_is_plain_data(found):
-    plain = json.loads(json.dumps(found.to_dict()))
-    assert plain["details"]["slices"][0]["expected"] == found.details.slices[0].expected
-    assert "evidence" not in plain
 
 
 def test_without_a_worst_case_there_is_none_to_show():

@@ -10,9 +10,8 @@ from test_suggestion_page import ASKED as HOSTILE
 from test_suggestion_page import CURLY, Traced, at, hostile
 
 import bocu
-from bocu.advice import pictures, replay_page
-from bocu.advice.page import shown
-from bocu.advice.replay_page import replay_page_of
+from bocu.advice import pictures
+from bocu.advice.page import replay_page_of, shown
 from bocu.advice.replayed import DONE, STEADY, SUGGESTED
 
 OVER = f"{SUGGESTED} over {DONE}"
@@ -60,13 +59,13 @@ def test_every_number_of_the_page_is_one_of_the_json_and_text_stays_text(replaye
 def test_pictures_draw_what_the_json_has(plain):
     ahead = [row["ahead"][OVER] for row in plain["judgements"]]
     assert ahead[-1] == pytest.approx(plain["judged"] * plain["gains"][OVER]["gain"])
-    assert replay_page.ahead_picture(plain).axes[0].lines[1].get_ydata().tolist() == ahead
-    totals = [line.get_ydata()[-1] for line in replay_page.earned_picture(plain).axes[0].lines]
+    assert pictures.ahead_picture(plain).axes[0].lines[1].get_ydata().tolist() == ahead
+    totals = [line.get_ydata()[-1] for line in pictures.earned_picture(plain).axes[0].lines]
     assert totals == pytest.approx([plain["earned"][who]["total"] for who in (SUGGESTED, STEADY, DONE)])
-    drawn = replay_page.parts_picture(plain).axes[0].containers[0].lines[0].get_xdata().tolist()
+    drawn = pictures.parts_picture(plain).axes[0].containers[0].lines[0].get_xdata().tolist()
     assert drawn == [part["gains"][OVER]["gain"] for part in plain["parts"] if part["gains"]]
     order = next(iter(plain["steps"][0]["decisions"][SUGGESTED].values()))
-    assert replay_page.advice_picture(plain, 0).axes[0].lines[0].get_ydata()[0] == order
+    assert pictures.advice_picture(plain, 0).axes[0].lines[0].get_ydata()[0] == order
 
 
 def test_a_page_judged_by_the_log_says_so(plain):

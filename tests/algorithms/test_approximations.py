@@ -5,7 +5,8 @@ import pytest
 from finite_games import CONTEXTS, DISTANCES, REFERENCE, UNIFORM, ambiguity_set, announce, posterior_of, start
 
 from bocu.core.errors import BocuError
-from bocu.learners.algorithms.confidence import ApproximationParameters, Linearisation, Minimax
+from bocu.learners.algorithms.confidence import Approximation, ApproximationParameters
+from bocu.robust.ambiguity.approximations import linearised, minimax_approximation
 from bocu.robust.objectives.functions import DistributionallyRobust, General
 from bocu.robust.objectives.functions import UncertaintyObjective as U
 
@@ -49,7 +50,7 @@ def test_the_linearisation_of_the_upper_bound_decides(distance, epsilon):
     rated = upper() @ REFERENCE - s * sensitivity(upper(), distance)
     assert decide("sensitivity-approximation", distance, epsilon) == rated.argmax()
     np.testing.assert_allclose(
-        Linearisation(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE), rated, atol=1e-9
+        Approximation(linearised, ambiguity_set(distance, epsilon), False)(upper(), REFERENCE), rated, atol=1e-9
     )
 
 
@@ -57,8 +58,8 @@ def test_the_linearisation_of_the_upper_bound_decides(distance, epsilon):
 @pytest.mark.parametrize("epsilon", [0.1, 2.0])
 def test_the_minimax_approximation_lies_beside_the_exact_value(distance, epsilon):
     exact = U.dro(ambiguity_set(distance, epsilon))(upper(), REFERENCE)
-    line = Linearisation(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
-    approximated = Minimax(ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
+    line = Approximation(linearised, ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
+    approximated = Approximation(minimax_approximation, ambiguity_set(distance, epsilon), False)(upper(), REFERENCE)
     floor = np.maximum(line, upper().min(axis=1))
     assert (floor <= exact + 1e-9).all()
     # It is the middle between the lower line and an upper one, the exact value lies between the two.
@@ -78,11 +79,12 @@ def test_the_identity_may_stand_in_for_the_gram_matrix(name):
     payoffs = upper()
     steep = np.sqrt(((payoffs - payoffs.mean(axis=1, keepdims=True)) ** 2).sum(axis=1))
     line = payoffs @ REFERENCE - 0.2 * steep
-    np.testing.assert_allclose(Linearisation(ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE), line, atol=1e-9)
-    kind = Linearisation if name == NAMES[0] else Minimax
-    rated = kind(ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE)
+    found = Approximation(linearised, ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE)
+    np.testing.assert_allclose(found, line, atol=1e-9)
+    kind = linearised if name == NAMES[0] else minimax_approximation
+    rated = Approximation(kind, ambiguity_set("mmd", 0.2), True)(payoffs, REFERENCE)
     assert decide(name, "mmd", 0.2, sensitivity="identity") == rated.argmax()
-    assert not np.allclose(rated, kind(ambiguity_set("mmd", 0.2), False)(payoffs, REFERENCE))
+    assert not np.allclose(rated, Approximation(kind, ambiguity_set("mmd", 0.2), False)(payoffs, REFERENCE))
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

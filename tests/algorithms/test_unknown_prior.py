@@ -10,7 +10,7 @@ import pytest
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
-from bocu.learners.algorithms.beliefs import SQRT_BETA, ConfidenceParameters, first_maximum, squared_noise_bound
+from bocu.learners.algorithms.beliefs import SQRT_BETA, ConfidenceParameters, TableRatings, squared_noise_bound
 from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
 
@@ -78,9 +78,10 @@ def test_wrong_parameters_get_one_line(given: dict[str, object], message: str) -
 
 def test_ties_go_to_the_lowest_prior_and_then_to_the_lowest_arm() -> None:
     ucb = np.array([[9.0, 9.0], [1.0, 2.0], [2.0, 2.0]])
-    assert first_maximum(ucb, [1, 2]) == (1, 1)
-    assert first_maximum(ucb, [2]) == (2, 0)
-    assert first_maximum(ucb, [0, 1, 2]) == (0, 0)
+    ratings = TableRatings(None, Round(t=1), None, lambda prior: ucb[prior][:, None])
+    assert ratings.first_best([1, 2]) == (1, 1)
+    assert ratings.first_best([2]) == (2, 0)
+    assert ratings.first_best([0, 1, 2]) == (0, 0)
 
 
 def test_only_available_arms_are_chosen_and_their_own_indices_are_given() -> None:

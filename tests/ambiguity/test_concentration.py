@@ -4,20 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from own_divergences import MODIFIED_CHI_SQUARED
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
 from bocu.core.rounds import Situation
 from bocu.robust.ambiguity import (
-    AmbiguitySet,
-    ChiSquared,
-    ConditionalValueAtRisk,
-    CressieRead,
-    KullbackLeibler,
     MaximumMeanDiscrepancy,
-    ModifiedChiSquared,
-    PhiDivergence,
     TotalVariation,
     Wasserstein,
     mmd_radius,
@@ -93,7 +85,7 @@ def test_a_kernel_counts_by_its_largest_value_but_not_by_its_jitter() -> None:
 
 
 @pytest.mark.parametrize("n", [10, 100])
-@pytest.mark.parametrize("observed", [10, 50, 200, 1000])
+@pytest.mark.parametrize("observed", [10, 200])
 @pytest.mark.parametrize(("distance", "place"), [("tv", line), ("wass", line), ("wass", plane), ("mmd", line)])
 def test_the_truth_lies_within(distance: str, place, n: int, observed: int) -> None:
     contexts = place(n)
@@ -104,35 +96,21 @@ def test_the_truth_lies_within(distance: str, place, n: int, observed: int) -> N
     assert held.mean() >= 0.9
 
 
-def test_the_radius_of_mmd_is_none_for_total_variation() -> None:
-    # What the radius once was for every set: it held the truth in none of the draws.
-    n, observed = 100, 100
-    truth = np.full(n, 1.0 / n)
-    draws = np.random.default_rng(1).multinomial(observed, truth, DRAWS) / observed
-    far = TotalVariation(0.0).distance(np.broadcast_to(truth, draws.shape), draws)
-    assert (far > mmd_radius(observed, 0.1)).all()
-    assert (far <= of("tv", line(n), observed)).mean() >= 0.9
-
-
-OTHERS: dict[str, tuple[dict, AmbiguitySet]] = {
-    "chi2": ({}, ChiSquared(0.1)),
-    "chi2mod": ({}, ModifiedChiSquared(0.1)),
-    "kl": ({}, KullbackLeibler(0.1)),
-    "cr": ({"k": 3}, CressieRead(0.1, 3)),
-    "cvar": ({"alpha": 0.5}, ConditionalValueAtRisk(0.5)),
-    "phi": ({"phi": "own_divergences:MODIFIED_CHI_SQUARED"}, PhiDivergence(0.1, *MODIFIED_CHI_SQUARED)),
+OTHERS: dict[str, dict[str, object]] = {
+    **{"chi2": {}, "chi2mod": {}, "kl": {}, "cr": {"k": 3}, "cvar": {"alpha": 0.5}},
+    "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
 }
 
 
 @pytest.mark.parametrize("distance", OTHERS)
 def test_sets_without_such_a_radius_refuse_it_while_the_file_is_read(distance: str) -> None:
-    keys, ambiguity_set = OTHERS[distance]
+    stated = {"name": distance, **OTHERS[distance]}
     with pytest.raises(BocuError, match=r"no radius by concentration.*take tv, mmd or wass") as caught:
-        validate(SetParameters, {"name": distance, "radius": {"delta": 0.1}, **keys}, "objectives.0.set.")
+        validate(SetParameters, {**stated, "radius": {"delta": 0.1}}, "objectives.0.set.")
     assert "\n" not in str(caught.value)
     assert distance in str(caught.value)
     with pytest.raises(BocuError, match="no radius by concentration"):
-        ambiguity_set.concentration_radius(10, 5, 0.1)
+        validate(SetParameters, stated, "").over(line(5)).concentration_radius(10, 5, 0.1)
 
 
 @pytest.mark.parametrize(

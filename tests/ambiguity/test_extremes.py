@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ambiguity.cases import KINDS, make_set
-from ambiguity.extremes import Count, count
+from ambiguity.extremes import failures
 from bocu import UncertaintyObjective
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import (
@@ -17,24 +17,20 @@ from bocu.robust.ambiguity import (
     squared_exponential_gram,
     worst_case,
 )
-from bocu.robust.ambiguity.rows import Rows, Wanted
+from bocu.robust.ambiguity.base import Rows, Wanted
 
 LINE = np.linspace(0.0, 1.0, 11)
 
 
-def assert_all_right(found: Count) -> None:
-    assert found.failures == [], found
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_extremes(kind: str) -> None:
-    assert_all_right(count(kind, 60 if kind == "wass" else 150, seed=1))
+    assert failures(kind, 60 if kind == "wass" else 150, seed=1) == []
 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_thousand_random_extremes(kind: str) -> None:
-    assert_all_right(count(kind, 3000))
+    assert failures(kind, 3000) == []
 
 
 def test_chi_squared_sees_the_tail_of_a_concentrated_reference() -> None:

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-SETS = ("bocu.robust.ambiguity.wasserstein", "bocu.robust.ambiguity.divergences.kullback_leibler")
+SETS = ("bocu.robust.ambiguity.wasserstein", "bocu.robust.ambiguity.divergences")
 HEAVY = ("torch", "numba", "cvxpy", "scipy", *SETS)
 
 

@@ -18,7 +18,7 @@ from bocu.sweep.experiment.registry import registered
 RUN = """
 import json
 import numpy as np
-from bocu.robust.ambiguity.mmd.near_reference import follow_from_reference as follow
+from bocu.robust.ambiguity.mmd.critical_line import follow_from_reference as follow
 p, N = np.full(4, 1 / 4), np.eye(4) - 1 / 4
 f = np.array([[0.0, 0.3, 0.6, 1.0]])
 print(json.dumps([follow(f, -f @ N, p, N, np.array([0.6]), 3)[0].tolist(), sum(follow.stats.cache_misses.values())]))
@@ -40,7 +40,7 @@ class Copy:
         for made in (self.home, self.temporary):
             made.mkdir(parents=True)
         shutil.copytree(source, folder / "bocu", ignore=shutil.ignore_patterns("__pycache__"))
-        self.helper = folder / "bocu/robust/ambiguity/mmd/dense.py"
+        self.helper = folder / "bocu/robust/ambiguity/mmd/critical_line.py"
         own = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "PYTHONPATH": str(folder)}
         self.environment = {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1"}
         for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram, worst_case
+from bocu.robust.ambiguity import MaximumMeanDiscrepancy, floor_distance, squared_exponential_gram, worst_case
 from bocu.robust.contexts.estimates import product_grid
 
+GRAM = squared_exponential_gram(product_grid(0, 1, 30), 0.1)
 RADII = (1e-8, 1e-5, 1e-3, 1e-2, 0.06, 0.15, 0.4, 1.0)
 
 
@@ -125,3 +126,24 @@ def test_distances_to_single_contexts_are_rounded_up(reference: str) -> None:
     assert (found >= expected).all()
     # Rounding is that of squares.
     np.testing.assert_allclose(found**2, expected**2, rtol=0, atol=1e-12)
+
+
+def test_a_constant_row_beside_others_stays_at_the_reference() -> None:
+    gram, empirical = GRAM, references(30)["empirical"]
+    payoffs = np.concatenate([payoffs_like(gram, 3, 3), np.zeros((1, 30))])
+    found = worst_case(payoffs, empirical, MaximumMeanDiscrepancy(0.3, gram))
+    assert found.value[3] == found.slope[3] == found.gap[3] == 0.0
+    assert np.array_equal(found.distribution[3], empirical)
+    alone = worst_case(payoffs[:3], empirical, MaximumMeanDiscrepancy(0.3, gram))
+    np.testing.assert_allclose(found.value[:3], alone.value, rtol=1e-12)
+
+
+def test_distances_of_the_floor_are_those_of_the_reference_asked_for() -> None:
+    """They are kept with a reference: another one in between leaves them alone."""
+    gram, (uniform, empirical, _) = GRAM, references(30).values()
+    ambiguity_set, f = MaximumMeanDiscrepancy(0.1, gram), payoffs_like(gram, 5, 5)
+    for p in (empirical, uniform, empirical):
+        image = p[None] @ gram
+        squared = np.diag(gram) - 2.0 * image + np.einsum("bn,bn->b", image, p[None])[:, None]
+        expected = np.sqrt(np.maximum(squared, 0.0))[0, f.argmin(axis=1)]
+        assert np.array_equal(floor_distance(f, p, ambiguity_set), expected)

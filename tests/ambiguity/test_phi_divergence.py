@@ -8,7 +8,6 @@ from scipy.special import xlogy
 
 from ambiguity.cases import random_instance, vectors
 from bocu.robust.ambiguity import ChiSquared, CressieRead, KullbackLeibler, PhiDivergence, TotalVariation, worst_case
-from bocu.robust.objectives.functions import UncertaintyObjective
 
 
 def kullback_leibler(epsilon: float) -> PhiDivergence:
@@ -65,13 +64,6 @@ def test_own_slopes_and_satisficing_agree_with_the_closed_classes() -> None:
         np.testing.assert_allclose(k[0], k[1], rtol=1e-5)
 
 
-def test_argmax_agrees_with_solving_all() -> None:
-    _, payoffs, reference = random_instance(3, 8, 20, zeros=True)
-    objective = UncertaintyObjective.dro(kullback_leibler(0.2))
-    best = objective.argmax(payoffs, reference)
-    assert best.index == int(np.argmax(objective(payoffs, reference)))
-
-
 def test_phi_without_a_floor_in_reach() -> None:
     # Burg entropy: phi(0) is infinite, so that no radius empties a context.
     ambiguity_set = PhiDivergence(3.0, lambda t: -np.log(t) + t - 1, lambda s: -np.log1p(-s), lambda s: 1 / (1 - s))
@@ -88,26 +80,3 @@ def test_phi_with_a_kink_and_jumping_conjugate() -> None:
     f, p = np.array([0.3, -1.0, 2.0, 0.7, 1.1]), np.array([0.1, 0.2, 0.3, 0.15, 0.25])
     answer = worst_case(f, p, PhiDivergence(0.37, lambda t: np.abs(t - 1), conjugate))
     assert answer.value == pytest.approx(worst_case(f, p, TotalVariation(0.37)).value, abs=1e-6)
-
-
-def test_radii_are_solved_together() -> None:
-    calls = []
-
-    def conjugate(s: np.ndarray) -> np.ndarray:
-        calls.append(s.size)
-        return np.where(s > -1.0, s + s**2 / 2.0, -0.5)
-
-    def phi(t: np.ndarray) -> np.ndarray:
-        return 0.5 * (t - 1.0) ** 2
-
-    generator = np.random.default_rng(4)
-    f, p = generator.standard_normal((3, 5)), generator.dirichlet(np.ones(5), 3)
-    f[1] = 0.7  # nothing to choose
-    radii = np.array([0.0, 1e-3, 0.05, 0.4, 50.0])
-    around = PhiDivergence(0.0, phi, conjugate)
-    together = around.values_at(f, p, radii)
-    once = len(calls)
-    one_by_one = np.stack([around.with_epsilon(radius).values(f, p)[0] for radius in radii], axis=1)
-    np.testing.assert_allclose(together, one_by_one, rtol=0, atol=1e-10)
-    # The same numbers by far fewer calls of the functions.
-    assert once < 0.6 * (len(calls) - once)

@@ -82,21 +82,6 @@ def test_permutation_equivariance(kind: str, seed: int, n: int, zero: bool, epsi
 
 
 @few
-@given(seed=seeds, n=sizes, zero=zeros, epsilon=st.floats(1e-8, 10.0))
-def test_distribution_is_in_the_set_and_attains_the_value(
-    kind: str, seed: int, n: int, zero: bool, epsilon: float
-) -> None:
-    contexts, payoffs, reference = random_instance(seed, n, zeros=zero)
-    ambiguity_set = make_set(kind, epsilon, contexts)
-    answer = worst_case(payoffs[0], reference, ambiguity_set)
-    q = answer.distribution
-    assert q.min() >= 0.0
-    assert abs(q.sum() - 1.0) <= 1e-12
-    assert ambiguity_set.distance(q, reference) <= ambiguity_set.epsilon * (1.0 + 1e-8) + 1e-12
-    assert abs(q @ payoffs[0] - answer.value) <= 1e-10 * (1.0 + np.abs(payoffs).max())
-
-
-@few
 @given(seed=seeds, n=sizes, zero=zeros)
 def test_limits_at_zero_and_at_the_floor(kind: str, seed: int, n: int, zero: bool) -> None:
     contexts, payoffs, reference = random_instance(seed, n, zeros=zero)

@@ -17,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from timed_rounds import measure
+
 from bocu.core.errors import BocuError
 from bocu.core.parameters import NoParameters
 from bocu.sweep.experiment.branches import Branch, Component
@@ -25,7 +27,6 @@ from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import measured
-from bocu.sweep.runs.pilot import measure
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("problem", "objective", "set", "algorithm")

@@ -4,7 +4,7 @@
 
 A line is a class of that file; one that ends in `@box` measures what the class does over a box of arms alone. Each cell
 of a line is a process of its own, one numeric thread: one seed of a class that has the line's prices, on a problem that
-needs no data. Half of its rounds and all of them (`runs.pilot`) are fitted by non-negative least squares, relative
+needs no data. Half of its rounds and all of them (`timed_rounds.py`) are fitted by non-negative least squares, relative
 to what was measured, to
 
     seconds of the rounds = sum over kinds of steps of count x price
@@ -110,15 +110,16 @@ def branch_of(problem: Entry, algorithm: Entry, rounds: int) -> Any:
 
 def cell(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
     """Measure one seed in this process."""
+    from timed_rounds import measure
+
     from bocu.sweep.runs.execution import Block, execute
-    from bocu.sweep.runs.pilot import measure
 
     specification = branch_of(problem, algorithm, rounds).specification
-    pilot = measure(specification, {}, 0, UNBOUNDED, time.process_time)
+    timed = measure(specification, {}, 0, UNBOUNDED, time.process_time)
     with tempfile.TemporaryDirectory() as name:
         output = Path(name, "run.nc")
         execute(Block({**specification, "seeds": [0, 0]}, {}, "measured"), output, Path(name, "checkpoints"))
-        return {"pilot": asdict(pilot), "bytes": output.stat().st_size}
+        return {"timed": asdict(timed), "bytes": output.stat().st_size}
 
 
 def in_a_process(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
@@ -151,17 +152,17 @@ def measure_line(line: str) -> dict[str, float]:
             sizes: list[tuple[int, float]] = []
             for rounds in lengths:
                 found = in_a_process(problem, algorithm, rounds)
-                branch, pilot = branch_of(problem, algorithm, rounds), found["pilot"]
+                branch, timed = branch_of(problem, algorithm, rounds), found["timed"]
                 size = branch.problem.registered.load().size(branch.problem.parameters)
                 chosen = branch.algorithm.registered.load()
-                print(f"{line}: {problem} {algorithm} {rounds}: {pilot['whole']['seconds']:.3f} s", flush=True)
+                print(f"{line}: {problem} {algorithm} {rounds}: {timed['whole']['seconds']:.3f} s", flush=True)
                 sizes.append((rounds, found["bytes"]))
-                columns = _per_prior(chosen) / pilot["row_bytes"]
+                columns = _per_prior(chosen) / timed["row_bytes"]
                 if is_problem:
                     terms.append({"block": 1.0, "cubic": float(size.arms) ** 3})
-                    seconds.append(pilot["set_up_seconds"] + pilot["start_seconds"])
+                    seconds.append(timed["set_up_seconds"] + timed["start_seconds"])
                     continue
-                for length in (pilot["half"], pilot["whole"]):
+                for length in (timed["half"], timed["whole"]):
                     terms.append(dict(chosen.work(branch.algorithm.parameters, size, length["rounds"]).counts))
                     seconds.append(length["seconds"])
             if len(sizes) > 1:

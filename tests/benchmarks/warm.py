@@ -3,7 +3,6 @@
 python tests/benchmarks/warm.py                                       # 200 jobs of few rounds, under each
 python tests/benchmarks/warm.py --jobs 10000 --rounds 20000 --executors warm --minutes 25  # a second each
 python tests/benchmarks/warm.py --jobs 100000 --least --executors warm                # as little as a job can be
-python tests/benchmarks/warm.py --jobs 300 --executors warm --interrupt
 
 Each job is one seed of hills under one algorithm, as a sweep has it (checkpoint lock, log, benchmark, run cache, sealed
 NetCDF file). With `--least` it is a rule's own script that writes a line, with what a run job has else of Snakemake:
@@ -14,8 +13,7 @@ Snakemake's own process a job, planning left out and planning; its memory before
 the cores' time that the run files account for as inside runs; and the share of all processor time, which other work on
 the machine does not lessen: runs are taken to have had the processor as much as their jobs had.
 
-With `--minutes` a sweep is asked to stop after so long, jobs that run are ended first, and what was done is told. With
-`--interrupt` it is asked to in the middle, called again, and compared with the undisturbed one.
+With `--minutes` a sweep is asked to stop after so long, jobs that run are ended first, and what was done is told.
 """
 
 import argparse
@@ -31,7 +29,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import xarray as xr
 import yaml
 
 from bocu.core.io.files import read_netcdf
@@ -123,10 +120,6 @@ class Runs:
         """Return seconds inside a run."""
         return float(read_netcdf(file).attrs["wall_seconds"])
 
-    def same(self, one: Path, other: Path) -> bool:
-        """Whether two files hold the same, bit for bit but for times and what is said of their making."""
-        return _numbers(one).identical(_numbers(other))
-
 
 @dataclass(frozen=True)
 class Least:
@@ -146,16 +139,11 @@ class Least:
         """Return seconds inside a run: there is none."""
         return 0.0
 
-    def same(self, one: Path, other: Path) -> bool:
-        """Whether two files hold the same."""
-        return one.read_bytes() == other.read_bytes()
 
-
-def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes: float, stop_at: int) -> Measured:
-    """Run what is left of a sweep in a folder, until so many minutes or jobs after the first job."""
+def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes: float) -> Measured:
+    """Run a sweep in a folder, until so many minutes after the first job."""
     command = ["snakemake", *kind.command, "--cores", str(cores), "--executor", executor, "--", kind.target]
     runs, said = folder / kind.benchmarks, folder / "snakemake.txt"
-    stood = {file.stem for file in runs.rglob("*.tsv")}
     before = _children()
     with said.open("w") as output:
         child = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
@@ -166,22 +154,21 @@ def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes
         own, memory = of_process(child.pid, own, memory)
         now = time.perf_counter()
         done = _DONE.findall(_end(said))
-        if not begun and (done or (runs.exists() and not stood)):
+        if not begun and (done or runs.exists()):
             planning, planned, begun, told = own, memory, now, now
         if done and now - told > _SECONDS_OF_SILENCE:
             told = now
             print(f"    {int(done[-1][0])} of {int(done[-1][1])} jobs after {now - begun:.0f} s", file=sys.stderr)
-        late = begun and now - begun > 60 * minutes
-        if not stopping and (late or (done and int(done[-1][0]) >= stop_at)):
+        if not stopping and begun and now - begun > 60 * minutes:
             stopping = True
             child.send_signal(signal.SIGTERM)
     wall = time.perf_counter() - begun
     if child.returncode and not stopping:
         sys.exit(said.read_text())
-    rows = {file.stem: row for file in runs.rglob("*.tsv") if file.stem not in stood for row in _rows(file)}
+    rows = {file.stem: row for file in runs.rglob("*.tsv") for row in _rows(file)}
     files = sorted(file for file in folder.glob(kind.results) if file.stem in rows)
     assert len(files) == len(rows)
-    assert stopping or len(files) + len(stood) == kind.jobs
+    assert stopping or len(files) == kind.jobs
     read = files[:: max(len(files) // _FILES, 1)]
     times = {file.stem: kind.seconds(file) for file in read}
     each = len(files) / max(len(read), 1)
@@ -208,16 +195,6 @@ def _end(file: Path) -> bytes:
 def _rows(file: Path) -> list[dict[str, str]]:
     with file.open(newline="") as opened:
         return list(csv.DictReader(opened, delimiter="\t"))
-
-
-def same(kind: Runs | Least, one: Path, other: Path) -> bool:
-    """Whether both folders hold the same files."""
-    names = [sorted(file.relative_to(folder) for file in folder.glob(kind.results)) for folder in (one, other)]
-    return names[0] == names[1] and all(kind.same(one / name, other / name) for name in names[0])
-
-
-def _numbers(file: Path) -> xr.Dataset:
-    return read_netcdf(file).drop_vars("seconds").drop_attrs()
 
 
 def _children() -> float:
@@ -255,7 +232,6 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--executors", nargs="+", default=["local", "warm"])
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop so long after the first job")
-    parser.add_argument("--interrupt", action="store_true", help="stop another sweep once, and compare")
     arguments = parser.parse_args()
     jobs, cores, minutes = arguments.jobs, arguments.cores, arguments.minutes
     kind = Least(jobs) if arguments.least else Runs(jobs, arguments.rounds, arguments.algorithm)
@@ -266,15 +242,9 @@ def main() -> None:
     print(f" {'planning, s':>12} {'MB before':>9} {'at most':>8} {'inside runs':>12} {'of processor time':>18}")
     for executor in arguments.executors:
         with tempfile.TemporaryDirectory() as name:
-            undisturbed, interrupted = Path(name).resolve() / "undisturbed", Path(name).resolve() / "interrupted"
-            for folder in (undisturbed, interrupted):
-                folder.mkdir()
-                kind.prepare(folder)
-            tell(executor, measure(kind, undisturbed, executor, cores, minutes, jobs), cores)
-            if arguments.interrupt:
-                tell("stopped", measure(kind, interrupted, executor, cores, minutes, jobs // 2), cores)
-                tell("and resumed", measure(kind, interrupted, executor, cores, minutes, jobs), cores)
-                print("the same files" if same(kind, undisturbed, interrupted) else "OTHER files", flush=True)
+            folder = Path(name).resolve()
+            kind.prepare(folder)
+            tell(executor, measure(kind, folder, executor, cores, minutes), cores)
 
 
 if __name__ == "__main__":

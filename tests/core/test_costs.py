@@ -2,7 +2,6 @@
 
 import pytest
 
-from bocu.core.about import Size, planning_only
 from bocu.sweep.experiment.fingerprints.definitions import read_source
 
 CLASS = """
@@ -50,14 +49,3 @@ def test_what_only_planning_calls_is_no_part_of_a_class(old, new):
 def test_all_else_is(old, new):
     assert old in CLASS
     assert digest(CLASS.replace(old, new, 1)) != digest(CLASS)
-
-
-def test_the_mark_changes_nothing():
-    def method(cls):
-        return cls
-
-    assert planning_only(method) is method
-
-
-def test_a_payoff_table_has_a_point_for_each_decision_and_context():
-    assert Size(arms=3, contexts=5).points == 15

@@ -172,20 +172,3 @@ def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(sna
     status, output = snakemake(MIRROR, OPSD)
     assert status == 0, output
     assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5, 0.6]
-
-
-def test_another_hash_in_the_catalogue_is_not_passed_over_the_second_time(snakemake, tmp_path, folder, root):
-    own = tmp_path / "own"
-    for part in ("workflow", "data"):
-        shutil.copytree(root / part, own / part, ignore=shutil.ignore_patterns("download", "mirror", "simulate"))
-    shutil.copy(root / "Snakefile", own)
-    source = {"source": "mirror", "mirror": str(folder)}
-    assert snakemake(source, OPSD, workflow=own)[0] == 0
-    catalogue = own / "data/sources.yaml"
-    entry = f"- name: {TABLE}\n"
-    assert entry in catalogue.read_text()
-    catalogue.write_text(catalogue.read_text().replace(entry, f"{entry}            sha256: {'ab' * 32}\n"))
-    for _ in range(2):
-        status, output = snakemake(source, OPSD, workflow=own)
-        assert status != 0
-        assert "the catalogue says abab" in "".join(error_lines(output))

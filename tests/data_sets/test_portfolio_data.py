@@ -5,8 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import minimize
-from scipy.stats import qmc
 
 from bocu.core.io.files import read_netcdf
 from bocu.problems.data.means import load_mean
@@ -127,18 +125,3 @@ def test_published_hyper_parameters_belong_to_the_carried_samples(real_files):
     split = np.random.default_rng(0).permutation(3000)
     mean = payoff_mean(PUBLISHED, x[split[600:]], y[split[600:]])
     assert np.sqrt(np.mean((mean(x[split[:600]]) + y[split[:600]]) ** 2)) < 0.35 * y.std()
-
-
-@pytest.mark.real_data
-def test_published_surrogate_has_the_published_optimum_under_uniform_contexts(real_files):
-    parts = [read_samples(path) for path in real_files("portfolio", "samples")]
-    x, y = np.concatenate([part.inputs for part in parts]), np.concatenate([part.values for part in parts])
-    mean = payoff_mean(PUBLISHED, x, y)
-    contexts = qmc.Sobol(2, seed=0).random(256)
-
-    def loss(decision):
-        return -mean(np.column_stack([np.tile(decision, (256, 1)), contexts])).mean()
-
-    starts = x[np.argsort(y)[:40], :3]
-    best = minimize(loss, min(starts, key=loss), bounds=[(0, 1)] * 3, method="L-BFGS-B")
-    assert -best.fun == pytest.approx(19.32, abs=0.05)

@@ -32,7 +32,7 @@ LIGHT = [
 
 def simulate(dataset, file, folder):
     path = folder / file
-    importlib.import_module(f"bocu.problems.data.simulated.{dataset}").simulate(file, path)
+    importlib.import_module(f"bocu.problems.data.simulated.{dataset}").simulate(path)
     return path
 
 
@@ -52,13 +52,6 @@ def intel(raw, catalogue, tmp_path_factory):
 @pytest.mark.parametrize(("dataset", "file"), LIGHT)
 def test_every_call_writes_the_same_bytes(raw, tmp_path, dataset, file):
     assert simulate(dataset, file, tmp_path).read_bytes() == raw[file].read_bytes()
-
-
-@pytest.mark.parametrize("dataset", ["intel", "portfolio"])
-def test_a_file_of_another_name_is_refused(tmp_path, refused, dataset):
-    with refused(f"'{dataset}'", "no file 'other.txt'"):
-        simulate(dataset, "other.txt", tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 def test_every_simulated_file_of_the_catalogue_has_a_simulator(catalogue):
@@ -174,16 +167,3 @@ def test_simulated_portfolio_has_the_schema_and_repeats(short_market, tmp_path):
     np.testing.assert_array_equal(y, again[1])
     other = read_samples(simulate("portfolio", "port_n=100_seed=4", tmp_path))
     assert not np.array_equal(x, other[0])
-
-
-def test_planner_takes_less_risk_when_more_averse(short_market):
-    market = portfolio.make_market()
-    planner = portfolio._Planner(market)
-    planner.trade.value = planner.spread.value = planner.hold.value = 0.0
-    risks = []
-    for aversion in (1.0, 100.0, 1000.0):
-        planner.risk.value = aversion
-        weights = planner.first_weights(np.full(portfolio.ASSETS, 1 / portfolio.ASSETS), market.forecasts[:2])
-        assert np.abs(weights).sum() <= portfolio.LEVERAGE + 1e-6
-        risks.append(np.linalg.norm(market.risk @ weights))
-    assert risks[0] > risks[1] > risks[2]

@@ -9,7 +9,7 @@ import xarray as xr
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.simulators import farm, irrigation, weather
+from bocu.problems.data.simulators import irrigation, weather
 from bocu.problems.data.simulators.farm import CARBON_DIOXIDE, MAIZE, MOST_WATER, POTATOES
 from bocu.problems.data.simulators.tables import TableSimulator, gather, write_part
 
@@ -55,36 +55,6 @@ def test_parts_of_two_tables_are_refused(tmp_path):
         write_part(f"{__name__}:Squares", 2, 2, tmp_path / "2.nc")
 
 
-def test_sums_over_compartments_are_those_of_aquacrop():
-    pytest.importorskip("aquacrop", reason=EXTRA)
-    from aquacrop.solution.evap_layer_water_content import evap_layer_water_content
-    from aquacrop.solution.root_zone_water import root_zone_water
-
-    class Soil:
-        dz = np.array([0.1] * 8 + [0.2] * 2)
-        dzsum = np.round(np.cumsum(dz), 2)
-        th_s, th_fc, th_wp, th_dry = (np.full(10, share) for share in (0.41, 0.22, 0.1, 0.05))
-
-    sums, generator = farm.Sums(), np.random.default_rng(0)
-    for _ in range(200):
-        content, depth = generator.uniform(0.05, 0.41, 10), generator.uniform(0.1, 1.1)
-        given = (Soil, depth, content, 0.1, 0.3, 5.0)
-        assert sums.root_zone_water(*given) == root_zone_water(*given)
-        layer = (content, round(depth / 3, 2), Soil)
-        assert sums.evap_layer_water_content(*layer) == evap_layer_water_content(*layer)
-
-
-def test_aquacrop_is_left_as_it_was():
-    pytest.importorskip("aquacrop", reason=EXTRA)
-    from aquacrop.solution import irrigation as user
-
-    before = user.root_zone_water
-    with pytest.raises(ZeroDivisionError), farm.quickly():
-        assert user.root_zone_water is not before
-        raise ZeroDivisionError
-    assert user.root_zone_water is before
-
-
 def test_evapotranspiration_is_that_of_the_station():
     pytest.importorskip("aquacrop", reason=EXTRA)
     import pandas as pd
@@ -115,7 +85,7 @@ def test_seasons_are_those_of_the_files():
 
 
 def plainly(field, season, early, late):
-    """A season by AquaCrop as anybody would call it: no copies, no functions of ours."""
+    """A season by AquaCrop as anybody would call it: no copies of a model."""
     import pandas as pd
     from aquacrop.core import AquaCropModel
     from aquacrop.entities.co2 import CO2

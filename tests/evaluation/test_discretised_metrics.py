@@ -78,29 +78,6 @@ def test_a_robust_metric_is_the_worst_case_over_the_cells():
     assert (regret + value >= best - 1e-6).all()
 
 
-OBJECTIVES = [
-    ("Robust", {}),
-    ("DistributionallyRobust", {"set": TV}),
-    ("DistributionallyRobust", {"set": CVAR}),
-    ("DistributionallyRobust", {"set": {"name": "kl", "radius": 0.2}}),
-    ("DistributionallyRobust", {"set": {"name": "mmd", "radius": 0.1, "lengthscale": 0.1}}),
-    ("WorstCaseSensitivity", {"set": {"name": "tv"}}),
-    ("General", {"set": TV}),
-    ("MeanRisk", {"set": {"name": "tv"}}),
-    ("Satisficing", {"set": {"name": "tv"}, "tau": 0.2}),
-]
-
-
-@pytest.mark.parametrize(("objective", "parameters"), OBJECTIVES)
-def test_every_objective_scores_continuous_contexts(objective, parameters):
-    realisation, situations = met(NEWSVENDOR)
-    regret, value = scoring(objective, **parameters).score(realisation, situations, np.array([[0.0], [0.3], [1.0]]))
-    assert (regret >= 0.0).all()
-    assert not np.isnan(value).any()
-    # Half the decisions are far from any optimum.
-    assert regret.max() > 0.0
-
-
 def test_under_a_law_the_expectation_is_that_of_the_law_up_to_the_error_told(tmp_path):
     specification = {
         "label": "high",
@@ -234,32 +211,6 @@ def test_stored_optima_and_recommended_decisions_are_scored(tmp_path, monkeypatc
     with xr.open_dataset(plan.paths.cube("newsvendor")) as cube:
         stated = json.loads(str(cube["metric_specification"].sel(metric="path-2").values))
         assert stated["under"]["s"] == 2.0
-
-
-def test_scores_without_another_law_hold_what_they_held(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = make_plan(experiment())
-    run_all(plan)
-    (branch,) = plan.branches.values()
-    with xr.open_dataset(plan.paths.score_file(branch)) as scores:
-        assert not {"recommended_value", "discretisation_error"} & {*scores.variables}
-
-
-@pytest.mark.parametrize(
-    ("metric", "problem", "line"),
-    [
-        ("dro", "newsvendor", "radius: found 'margin', the distance of the truth from the reference"),
-        ({"name": "dro", "parameters": {"set": {"name": "mmd", "radius": 0.1}}}, "ackley-2-4", "'mmd' takes up to 256"),
-        ({"name": "so", "label": "x", "under": "uniform"}, "hills", "time steps for contexts, which follow no law"),
-        ({"name": "so", "label": "x", "under": {"from": "uniform"}}, "newsvendor", "needs the key 'to', a law"),
-        ({"name": "so", "label": "x", "under": {"to": HIGH, "steps": 1}}, "newsvendor", "under.steps: found 1"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_a_line(metric, problem, line):
-    with pytest.raises(BocuError, match=r"metrics\.1") as error:
-        make_plan(experiment(metric, problems=[problem]))
-    assert line in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_law_without_mass_on_a_grid_is_refused_in_a_line():

@@ -1,12 +1,8 @@
 """The table of what goes with what: it says what planning does, and stands in the docs as it is."""
 
-import json
-
 import pytest
-from typer.testing import CliRunner
 
-from bocu.commands.listing import combinations_json, combinations_tables
-from bocu.commands.main import app
+from bocu.commands.listing import combinations_tables
 from bocu.core.errors import BocuError
 from bocu.core.rounds import EVERY
 from bocu.sweep.experiment.combinations import KINDS, combinations
@@ -135,14 +131,3 @@ def test_what_does_not_run_has_one_line_of_reason(answers):
 
 def test_the_committed_page_is_the_generated_one(root, answers):
     assert (root / "docs/combinations.md").read_text() == combinations_tables(answers), "run `make schema`"
-
-
-def test_the_command_prints_both(answers):
-    tables = CliRunner().invoke(app, ["list", "--combinations"])
-    assert tables.output == combinations_tables(answers)
-    as_data = CliRunner().invoke(app, ["list", "--combinations", "--json"])
-    assert as_data.output == combinations_json(answers) + "\n"
-    found = json.loads(as_data.output)
-    assert len(found) == len(answers)
-    assert {"algorithm", "kind", "protocol", "objective", "set", "reason", "runs"} == set(found[0])
-    assert all(each["runs"] == (not each["reason"]) for each in found)

@@ -285,34 +285,6 @@ def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
     source_memo.save_memo()
 
 
-def test_another_algorithm_leaves_a_branch_alone():
-    found = definitions(
-        ["bocu.sweep.runs.execution:execute", "bocu.problems.hills:Hills", "bocu.learners.algorithms.simple:Random"]
-    )
-    assert not {
-        "bocu.learners.algorithms.time_varying",
-        "bocu.problems.sensors",
-        "bocu.sweep.experiment.registry",
-        "bocu.sweep.experiment.plan",
-        "bocu.sweep.experiment.paths",
-        "bocu.sweep.experiment.job_parameters",
-    } & set(found)
-    assert not [module for module in found if module.startswith("bocu.robust.ambiguity.m")]
-
-
-def test_figures_metrics_progress_and_the_command_line_are_out_of_reach_of_runs():
-    found = definitions(
-        [
-            "bocu.sweep.runs.execution:execute",
-            "bocu.problems.sensors:Sensors",
-            "bocu.learners.algorithms.time_varying:Oracle",
-        ]
-    )
-    assert not [
-        name for name in found if re.search(r"figures|report|metrics|scores|cubes|progress|jobs|cli|commands", name)
-    ]
-
-
 def test_every_name_that_a_lazy_package_hands_on_is_found(root):
     import bocu.robust.ambiguity
 

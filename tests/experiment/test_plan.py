@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -114,11 +112,6 @@ def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, 
     refuse_to_shrink(make_plan(tiny(**change, overwrite=True), sources_file=sources))
     refuse_to_shrink(make_plan(tiny(**change, name="other"), sources_file=sources))
     refuse_to_shrink(make_plan(tiny(iterations=20, seeds=9), sources_file=sources))
-
-
-def test_reading_the_workflow_imports_no_scipy():
-    code = "import sys, bocu.sweep.snakefile; print([name for name in ('scipy', 'torch') if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(tmp_path, monkeypatch):

@@ -282,10 +282,6 @@ def test_a_breach_of_the_contract_is_one_line(folder):
         ("class Mine: pass\n\0", r"/broken\.py: source code string cannot contain null bytes"),
         ("raise KeyError('no')\nclass Mine: pass\n", "importing .* line 1 failed on .*: KeyError: 'no'$"),
         ("import sys\nsys.exit(3)\nclass Mine: pass\n", "importing .* line 2 failed on .*: SystemExit: 3$"),
-        (
-            "import os\nfor _ in range(2):\n    os.fork()\nclass Mine: pass\n",
-            "importing .* failed on .*: RuntimeError: it forks the process that imports it; start processes when",
-        ),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_one_line(folder, text, line):

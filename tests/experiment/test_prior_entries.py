@@ -128,56 +128,6 @@ def test_a_run_does_not_depend_on_how_priors_are_fitted_but_on_the_file():
     )
 
 
-@pytest.mark.parametrize(
-    ("problems", "priors", "message"),
-    [
-        ([SAMPLE], [{"name": "fited"}], r"priors.0.name: unknown prior 'fited'; did you mean 'fitted'"),
-        ([SAMPLE], [{"name": "stated"}], r"priors.0.parameters.lengthscale: found"),
-        ([SAMPLE], [SHORT, SHORT], r"priors: the label 'short' stands twice"),
-        ([SAMPLE], [{"name": "fitted"}], r"priors.0: 'fitted' can be no prior of 'gp-sample': no data stand behind it"),
-        (["hills"], [SHORT], r"priors.0: 'short' can be no prior of 'hills': it takes no candidate priors"),
-        ([SAMPLE, "hills"], [{**SHORT, "problems": ["hills"]}], r"'short' can be no prior of 'hills'"),
-        ([SAMPLE], [{**SHORT, "problems": ["gp"]}], r"priors.0.problems: no entry of 'problems' has the label 'gp'"),
-        (
-            ["plant"],
-            [{"name": "fitted", "parameters": {"months": ["2013-13"]}}],
-            r"priors.0.parameters.months.0: found",
-        ),
-        (
-            ["plant"],
-            [{"name": "fitted", "parameters": {"days": ["2013-12-01"], "months": ["2013-12"]}}],
-            r"the rows are split by 'months', 'days' or 'scenarios', one of them",
-        ),
-        (["plant"], [{"name": "fitted", "parameters": {"kernel": ["matern-5/2"] * 2}}], r"'matern-5/2' stands twice"),
-        (["plant"], [{"name": "fitted", "parameters": {"months": ["2013-12"]}}], r"its rows have no time"),
-        (
-            ["plant"],
-            [{"name": "fitted", "parameters": {"scenarios": {"input": "ph2", "count": 2}}}],
-            r"no input 'ph2'; did you mean 'ph'",
-        ),
-        (
-            [{**SAMPLE, "parameters": {"candidates": [{"label": "x"}]}}],
-            [],
-            r"problems.0.parameters.candidates",
-        ),
-        (
-            [{**SAMPLE, "parameters": {"believed": "lang"}}],
-            [SHORT, LONG],
-            r"problems.0.parameters.believed: no candidate prior 'lang'; did you mean 'long'",
-        ),
-        (
-            [SAMPLE],
-            [{**SHORT, "parameters": {"lengthscale": [1, 2, 3]}}],
-            r"prior 'short': found 3 length-scales; allowed: 1, or 4, one a coordinate",
-        ),
-    ],
-)
-def test_what_is_written_wrong_gets_one_line(problems, priors, message):
-    with pytest.raises(BocuError, match=message) as error:
-        plan_of(problems, priors, algorithms=["random"])
-    assert "\n" not in str(error.value)
-
-
 def test_an_algorithm_that_finds_no_candidates_says_where():
     with pytest.raises(BocuError, match=r"'mle' runs on no problem .*; without candidate priors: gp-sample$"):
         plan_of([SAMPLE], [])

@@ -1,7 +1,5 @@
 """Estimates of what a job needs."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,56 +115,6 @@ def test_requests_have_a_margin_and_grow_with_each_attempt():
     assert 60 * times[0] > 2 * found.seconds
     assert times == [times[0], 2 * times[0], 4 * times[0]]
     assert resources.minutes(1.0, 1) == resources.LEAST_MINUTES
-
-
-def test_estimating_imports_nothing_heavy():
-    heavy = "('numpy', 'torch', 'xarray', 'pydantic')"
-    code = f"import sys, bocu.sweep.experiment.resources; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
-
-
-def on_grid(algorithm, objective=None, contexts=(8, 8), iterations=1000, **parameters):
-    experiment = tiny(
-        algorithms=[{"name": algorithm, "parameters": parameters}],
-        iterations=iterations,
-        problems=[{"name": "gp-sample", "parameters": {"context_points": list(contexts)}}],
-        objectives=[{"label": "dro", "name": "dro", "parameters": {"set": objective}}] if objective else [],
-        metrics=["so"],
-        figures=[],
-    )
-    (found,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
-    return resources.estimate(found, 1)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "objective", "parameters"),
-    [
-        ("ucb-so", None, {}),
-        ("ucb-bocu-2", "mmd", {}),
-        ("ts-bocu", "tv", {}),
-        ("ts-bocu", "tv", {"posterior": "fourier"}),
-    ],
-)
-def test_on_a_grid_contexts_and_rounds_count(algorithm, objective, parameters):
-    one = on_grid(algorithm, objective, **parameters)
-    more = on_grid(algorithm, objective, (16, 16), **parameters)
-    longer = on_grid(algorithm, objective, iterations=2000, **parameters)
-    assert 1.5 * one.seconds < more.seconds < (60.0 if objective == "mmd" else 6.0) * one.seconds
-    assert longer.seconds > 1.5 * one.seconds
-    assert min(more.memory_mb, longer.memory_mb) > one.memory_mb
-    # The whole runs of tests/benchmarks/finite.py stay below these core seconds.
-    assert one.seconds < 90.0
-
-
-def test_on_a_grid_the_posterior_and_the_distance_count():
-    seconds = [
-        on_grid("ts-bocu", "tv").seconds,
-        on_grid("ts-bocu", "tv", posterior="fourier", features=256).seconds,
-        on_grid("ts-bocu", "tv", posterior="fourier", features=1024).seconds,
-    ]
-    assert seconds == sorted(seconds)
-    assert on_grid("ucb-bocu-2", "mmd").seconds > on_grid("ucb-bocu-2", "tv").seconds > on_grid("random").seconds
-    assert on_grid("ucb-bocu-2", "mmd").memory_mb > on_grid("ucb-bocu-2", "tv").memory_mb
 
 
 # Core seconds of 1,000 rounds, 1,024 decisions x 64 contexts: `tests/benchmarks/forecasts.py played`, by the rounds.

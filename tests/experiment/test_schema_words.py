@@ -48,6 +48,9 @@ def test_a_shipped_schema_has_no_word_that_is_not_of_json_schema(root, name):
 @pytest.mark.parametrize(
     "change",
     [
+        {"iteration": 3},
+        {"algorithms": ["pe-gp-ubc"]},
+        {"problems": [{"name": "hills", "parameters": {"gird": 3}}]},
         {"iterations": 0},
         {"seeds": {"first": -1, "count": 2}},
         {"seeds": {"count": 2, "per_job": 0}},
@@ -58,7 +61,7 @@ def test_a_shipped_schema_has_no_word_that_is_not_of_json_schema(root, name):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_the_schema_refuses_a_number_beyond_its_bound(root, change):
+def test_the_schema_refuses_unknown_words_and_numbers_beyond_their_bounds(root, change):
     validator = jsonschema.Draft202012Validator(shipped(root, "experiment"))
     validator.validate(tiny())
     assert list(validator.iter_errors(tiny(**change)))

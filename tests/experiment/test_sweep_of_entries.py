@@ -114,34 +114,6 @@ def test_more_points_rerun_nothing_of_the_old_ones() -> None:
         assert more.parameters.cube(problem) == few.parameters.cube(problem)
 
 
-@pytest.mark.parametrize(
-    ("sweep", "message"),
-    [
-        (3, "sweep: found 3; a mapping of parameters to values is wanted"),
-        ({"noise": [1]}, "'noise' does not say what it sets"),
-        ({"problems.hills": [1]}, "'problems.hills' names no parameter; allowed: SECTION.LABEL.PARAMETER"),
-        ({"problems.hill.noise": [1]}, "sweep.noise: no entry of 'problems' has the label 'hill'; did you mean"),
-        ({"problems.hills.nois": [1]}, r"sweep: nois 1: problems.0.parameters.nois: unknown key; did you mean 'noise'"),
-        ({"problems.hills.noise": [0.1, -1]}, r"sweep: noise -1: problems.0.parameters.noise: found -1"),
-        ({"problems.*.nois": [1]}, "sweep.nois: no entry of 'problems' has the parameter 'nois'"),
-        ({"problems.hills.noise": []}, "a sweep needs one value at least"),
-        ({"problems.hills.noise": [0.1, "0.10"]}, "labels would have '0p1' for two of its values"),
-        ({"problems.hills.noise": [[1]]}, "needs a name: a mapping of names to values"),
-        ({"problems.hills.noise": {"A b": 1}}, "'A b' is no name of a value"),
-        ({"n": {"of": "problems.hills.noise", "valeus": [1]}}, "sweep.0.n.valeus: unknown key; did you mean 'values'"),
-        ([{"problems.hills.noise": 1}, {"problems.hills.high": 1}], "stands in some of the grids only"),
-        ({"problems.hills.noise": 1, "n": {"of": "problems.*.noise", "values": 1}}, "of 'hills' is set by 'noise' too"),
-        ({"problems.hills.grid.fine": 1}, "'grid' of 'hills' is no mapping"),
-        ({"n" * 59: {"of": "problems.hills.noise", "values": 1}},
-         "is longer than 64 letters; give parameters shorter names"),
-    ],
-)  # fmt: skip
-def test_wrong_sweeps_get_one_line(sweep: object, message: str) -> None:
-    with pytest.raises(BocuError, match=message) as caught:
-        plan_of(sweep)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_label_that_an_entry_has_already_is_refused() -> None:
     problems = ["hills", {"name": "hills", "label": "hills-noise-1", "parameters": {"noise": 0.3}}]
     with pytest.raises(BocuError, match="two entries of 'problems' would have the label 'hills-noise-1'"):

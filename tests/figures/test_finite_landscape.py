@@ -82,7 +82,7 @@ def test_stand_ins_are_marked(root, tmp_path):
     from bocu.problems.data.plant import prepare_plant
     from bocu.problems.data.simulated.plant import simulate
 
-    simulate("marchantia_leaf_area_svgp.npz", tmp_path / "marchantia_leaf_area_svgp.npz")
+    simulate(tmp_path / "marchantia_leaf_area_svgp.npz")
     origin = load_catalogue(root / "data/sources.yaml").origin("plant", "svgp", "simulate")
     prepare_plant([tmp_path / "marchantia_leaf_area_svgp.npz"], tmp_path / "p.nc", origin)
     inputs = described("plant", source="simulate", decision_points=[30], context_points=[10])

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
-from bocu.interop.cvxpy.audit import audit
-from bocu.interop.cvxpy.witness import Witness
+from bocu.interop.cvxpy.audit import Witness, audit
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.sweep.evaluation.audits import read_audit

@@ -1,9 +1,7 @@
 """`botorch-acquisition` and BoTorch's baselines in the run loop: chosen, killed, resumed, continued, imported."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +14,7 @@ from continuous_games import after_design, announced, seed_run, specification
 from played import finished, numbers
 
 from bocu.core.errors import BocuError
-from bocu.core.io.files import canonical_json, read_netcdf
+from bocu.core.io.files import read_netcdf
 from bocu.core.loading import import_place
 from bocu.core.parameters import Reading, validate
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
@@ -201,62 +199,6 @@ def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-CHILD = """
-import json, sys
-from bocu.sweep.runs.execution import Block, execute
-
-def advance(rounds):
-    if rounds == 1:
-        print("round", flush=True)
-
-execute(Block(json.loads(sys.argv[1]), {}, "code"), sys.argv[2], sys.argv[3], 0.0, advance)
-"""
-
-
-def child(wanted, folder):
-    """The run in a process of its own, which saves a checkpoint after every round."""
-    path = os.pathsep.join([*sys.path, str(HERE.parent)])
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-c",
-            CHILD,
-            canonical_json(wanted),
-            str(folder / "run.nc"),
-            str(folder / "c"),
-        ],
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.drill
-def test_killed_twice_a_run_resumes_to_the_same_bits(tmp_path):
-    wanted = specified("botorch-acquisition", iterations=6)
-    for _ in range(2):
-        running = child(wanted, tmp_path)
-        for _ in range(2):  # the second round is told after the first was saved
-            assert running.stdout.readline() == "round\n"
-        running.kill()
-        running.communicate()
-        assert running.returncode == -signal.SIGKILL
-        assert not (tmp_path / "run.nc").exists()
-        assert list(tmp_path.glob("c/generation-*"))
-    last = child(wanted, tmp_path)
-    last.communicate()
-    assert last.returncode == 0
-    found = read_netcdf(tmp_path / "run.nc")
-    execute(Block(wanted, {}, "code"), tmp_path / "fresh.nc", tmp_path / "d", 1e9)
-    fresh = read_netcdf(tmp_path / "fresh.nc")
-    for variable in fresh.variables:
-        if fresh[variable].dtype.kind != "O" and variable != "seconds":
-            assert found[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
-    assert found.stream_states.values.tolist() == fresh.stream_states.values.tolist()
-
-
 @pytest.mark.ci
 def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path):
     def run(label, iterations):
@@ -298,20 +240,5 @@ def test_planning_what_stands_on_botorch_imports_none_of_it():
         "for branch in plan.branches.values():\n"
         "    plan.parameters.run(branch, 0, 0)\n"
         "    assert not estimate(branch, 1).unknown\n"
-    )
-    assert imported(code) == []
-
-
-@pytest.mark.parametrize("name", ["random", "drbo-kde"])
-def test_jobs_of_other_algorithms_import_none_of_it(tmp_path, name):
-    given = {"samples": 8, "infimum_points": 8} if name == "drbo-kde" else {}
-    wanted = specification("gp-ucb" if name == "random" else name, iterations=1, search=SEARCH, **given)
-    if name == "random":
-        wanted["algorithm"] = {"class": "bocu.learners.algorithms.simple:Random", "parameters": {}}
-    code = (
-        f"import sys, json; sys.path.insert(0, {str(HERE.parent)!r})\n"
-        "from bocu.sweep.runs.execution import Block, execute\n"
-        f"execute(Block(json.loads({json.dumps(canonical_json(wanted))}), {{}}, 'code'), "
-        f"{str(tmp_path / 'run.nc')!r}, {str(tmp_path / 'c')!r})"
     )
     assert imported(code) == []

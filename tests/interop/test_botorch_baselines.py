@@ -250,7 +250,7 @@ def test_what_is_recommended_has_the_best_measure_of_the_mean_among_those_tried(
 
 @pytest.mark.parametrize(("risk", "alpha", "wanted"), [("var", 0.3, 4.0), ("cvar", 0.3, 2.5), ("cvar", 1.0, 5.5)])
 def test_a_level_counts_worst_outcomes_as_botorch_does(risk, alpha, wanted):
-    from bocu.interop.botorch.over_contexts import scoring
+    from bocu.interop.botorch.asking import scoring
 
     objective = scoring(risk, alpha, 10, np.ones(1)).objective
     assert float(objective(torch.arange(1.0, 11.0)[:, None])) == pytest.approx(wanted)

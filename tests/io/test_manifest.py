@@ -1,4 +1,4 @@
-"""Records of what files held when they were written."""
+"""Hashes of files, and records of what they held when they were written."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import pytest
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import atomic_path, read_text, write_json, write_text
-from bocu.core.io.hashes import checked, digest_file, edit_of, edited, recorded, refuse_edited
+from bocu.core.io.hashes import checked, digest_file, edit_of, edited, hash_files, recorded, refuse_edited, sha256
 from bocu.core.io.lineage import making, writing
 
 
@@ -95,3 +95,15 @@ def test_a_write_that_fails_leaves_file_and_record(product):
         raise ZeroDivisionError
     assert recorded(product).maker.startswith("rule score")
     assert edit_of(product) == ""
+
+
+def test_the_hash_is_that_of_the_standard_by_path_alone_or_in_lists(tmp_path):
+    paths = [tmp_path / name for name in ("abc", "empty")]
+    for path, content in zip(paths, (b"abc", b""), strict=True):
+        path.write_bytes(content)
+    abc, empty = map(str, paths)
+    found = hash_files({"one": abc, "two": [empty]})
+    assert found == {abc: sha256(paths[0]), empty: sha256(empty)}
+    # FIPS 180-2, appendix B.1
+    assert found[abc] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert found[empty].startswith("e3b0c44298fc1c14")

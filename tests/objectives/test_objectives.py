@@ -125,7 +125,7 @@ def test_argmax_solves_few_of_related_decisions() -> None:
     assert best.solved < 30
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["tv", "mmd", "wass"])  # one that is solved whole, and those that are searched
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.3, np.inf])
 @pytest.mark.parametrize("seed", range(2))
 def test_argmax_of_differences_agrees_with_solving_all(kind: str, epsilon: float, seed: int) -> None:
@@ -184,14 +184,6 @@ def test_argmax_with_a_tolerance_keeps_its_promise() -> None:
     assert best.value >= objective(payoffs, reference).max() - 0.3
     assert best.bound <= best.value + 0.3
     assert best.solved <= objective.argmax(payoffs, reference).solved
-
-
-def test_argmax_takes_the_lowest_index_on_ties() -> None:
-    _, reference, ambiguity_set = related_payoffs()
-    row = np.random.default_rng(1).normal(size=144)
-    payoffs = np.stack([row - 1.0, row, row - 2.0, row, row])
-    for objective in (UncertaintyObjective.dro(ambiguity_set), UncertaintyObjective.so()):
-        assert objective.argmax(payoffs, reference).index == 1
 
 
 @pytest.mark.parametrize(

@@ -55,15 +55,6 @@ def test_sobol_contexts_cover_the_box_where_true_ones_do_not():
     assert spreads["true"] < 0.85
 
 
-def test_contexts_of_a_seed_are_the_same_whatever_is_decided():
-    draws = []
-    for _ in range(2):
-        streams = Streams(4)
-        realisation = built("modified-branin").realise(streams)
-        draws.append([realisation.draw_context(t, streams["contexts"]) for t in (1, 2, 3)])
-    assert np.array_equal(*draws)
-
-
 def test_regret_is_against_the_optimum_of_the_expectation(tmp_path):
     branch = specification()
     execute(Block({**branch, "seeds": [0, 1]}, {}, "0"), tmp_path / "run.nc", tmp_path / "checkpoints")

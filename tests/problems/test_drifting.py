@@ -53,17 +53,6 @@ def test_a_round_keeps_what_is_not_forgotten():
     assert np.corrcoef(tables[:, 0, 0, 0], tables[:, 0, 1, 0])[0, 1] == pytest.approx(expected, abs=0.1)
 
 
-def test_rounds_depend_on_seed_and_round_alone():
-    family = problem(forgetting=0.1)
-    late, early = family.realise(Streams(3)), family.realise(Streams(3))
-    table = late.payoffs(5)
-    np.testing.assert_array_equal(np.stack([early.payoffs(t) for t in range(1, 6)])[-1], table)
-    assert early.payoff_at(5, 2, 1) == table[2, 1]
-    assert not np.array_equal(table, late.payoffs(4))
-    still = problem(forgetting=0.0).realise(Streams(3))
-    assert still.payoffs(9) is still.payoffs(1)
-
-
 def test_candidates_are_kernels_times_rates():
     assert problem().prior_labels == ("own-0", "own-0.02", "own-0.2")
     candidates = [
@@ -142,21 +131,6 @@ def test_priors_that_forget_nothing_decide_as_those_of_a_grid(algorithm):
             learner.tell(decisions[-1], context, table[decisions[-1], context] + 0.1 * generator.standard_normal())
         asked.append([*decisions, learner.recommend()])
     assert asked[0] == asked[1]
-
-
-@pytest.mark.parametrize("algorithm", RULES)
-@pytest.mark.parametrize("objective", [DRO, ("rs", {"tau": -0.5}), ("gen", {"set": {"name": "mmd", "radius": 0.2}})])
-def test_runs_go_on_as_if_nothing_had_happened(algorithm, objective):
-    whole = played(algorithm, objective, protocol="data-driven")
-    half = seed_run(algorithm, objective, protocol="data-driven")
-    while half.t < 4:
-        half.play()
-    again = seed_run(algorithm, objective, protocol="data-driven")
-    again.restore(half.state())
-    while not again.finished:
-        again.play()
-    for name in ("decision_index", "context_index", "observation", "recommended_index", "chosen_prior"):
-        np.testing.assert_array_equal(again.record.arrays[name], whole.record.arrays[name])
 
 
 def test_every_round_is_scored_by_its_own_payoffs():

@@ -7,7 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from bocu.core.errors import BocuError
+from bocu.core.randomness import Streams
 from bocu.problems.functions import FUNCTIONS, function_named
+from bocu.problems.synthetic import Hartmann3, Hartmann3Parameters
 
 HARTMANN_SIX_BEST = np.array([0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573])
 HARTMANN_THREE_BEST = np.array([0.114614, 0.555649, 0.852547])
@@ -131,3 +133,14 @@ def test_faults():
         function_named("ackley")(np.zeros((4, 2)), np.zeros((4, 2)))
     with pytest.raises(BocuError, match="no test function 'akley'; did you mean 'ackley'"):
         function_named("akley")
+
+
+def test_the_best_point_of_hartmann_three_on_a_grid_is_next_to_the_known_optimum() -> None:
+    problem = Hartmann3(Hartmann3Parameters(), {})
+    table = problem.realise(Streams(0)).payoffs(1)
+    assert table.shape == (1024, 64)
+    decision, context = np.unravel_index(table.argmax(), table.shape)
+    found = np.append(problem.decisions[decision], problem.contexts[context])
+    assert np.abs(found - HARTMANN_THREE_BEST)[:2].max() < 0.1
+    assert abs(found[2] - HARTMANN_THREE_BEST[2]) < 0.02
+    assert 3.81 < table.max() <= 3.86278

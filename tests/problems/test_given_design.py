@@ -156,19 +156,6 @@ def test_a_run_that_is_given_what_it_would_have_drawn_is_the_same_bit_for_bit(tm
         assert before == after
 
 
-def test_runs_of_other_algorithms_and_experiments_are_paired_by_a_file(tmp_path, root):
-    file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
-    plans = [planned(root, "ackley", {"file": str(file)}, algorithm) for algorithm in ("random", "gp-ucb")]
-    one, other = (played(plan, 3, file).record.arrays for plan in plans)
-    assert one["decision"][0].tolist() == other["decision"][0].tolist() == [0.2, 0.4]
-    assert one["payoff"][0] == other["payoff"][0]
-    np.testing.assert_array_equal(one["context"], other["context"])
-    assert one["context"][0] == 0.6
-    assert not np.array_equal(one["decision"][1:], other["decision"][1:])
-    drawn = played(planned(root, "ackley", 1), 3).record.arrays
-    np.testing.assert_array_equal(drawn["context"][1:], one["context"][1:])
-
-
 def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
     def parameters(file):
         plan = planned(root, "ackley", {"file": str(file)})

@@ -43,18 +43,6 @@ def test_the_mean_goes_through_the_draw() -> None:
     np.testing.assert_allclose(np.diag(table), np.linalg.cholesky(gram + 1e-10 * np.eye(8)) @ normal, atol=1e-3)
 
 
-def test_every_seed_draws_anew_from_the_stream_of_the_problem_alone() -> None:
-    problem = GPSample(GPSampleParameters(**SMALL), {})
-    streams = Streams(3)
-    before = streams.state()
-    table = problem.realise(streams).payoffs(1)
-    assert table.shape == (20, 6)
-    changed = [name for name, state in streams.state().items() if state != before[name]]
-    assert changed == ["problem"]
-    np.testing.assert_array_equal(table, problem.realise(Streams(3)).payoffs(7))
-    assert np.abs(table - problem.realise(Streams(4)).payoffs(1)).max() > 0.1
-
-
 def test_draws_follow_the_model() -> None:
     def table(**model: float) -> np.ndarray:
         return GPSample(GPSampleParameters(**SMALL, **model), {}).realise(Streams(0)).payoffs(1)

@@ -8,7 +8,8 @@ from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
 from bocu.learners.algorithms.beliefs import squared_noise_bound
 from bocu.learners.algorithms.time_varying import PEGPUCB, RegretBalancing
-from bocu.problems.hills import CENTRES, Hills, HillsParameters
+from bocu.problems.hills import CENTRES, ContinuousHills, Hills, HillsParameters
+from bocu.problems.priors.statements import FittedPrior, StatedPrior
 
 SEEDS_OF_BALANCING = 12
 
@@ -33,27 +34,12 @@ def test_prior_n_has_its_nth_hill_tall_and_prior_0_none(hills: Hills) -> None:
     assert valleys < 0.05
 
 
-def test_all_priors_share_one_kernel(hills: Hills) -> None:
-    assert all(prior.covariance is hills.priors[0].covariance and prior.forgetting == 0.0 for prior in hills.priors)
-    near, far = hills.priors[0].covariance[0, [0, -1]]
-    assert near == 0.01
-    assert far == pytest.approx(0.01 * np.exp(-0.5 * (1.0 / 0.3) ** 2))
-
-
 def test_draws_come_from_the_true_prior(hills: Hills) -> None:
     draws = np.array([hills.realise(Streams(seed)).draw for seed in range(600)])
     error = (draws - hills.best_prior.mean)[:, ::50]
     covariance = hills.best_prior.covariance[::50, ::50]
     np.testing.assert_allclose(error.mean(axis=0), 0.0, atol=4 * 0.1 / np.sqrt(600))
     np.testing.assert_allclose(error.T @ error / 600, covariance, atol=0.0025)
-
-
-def test_a_draw_depends_on_the_seed_and_the_stream_problem_alone(hills: Hills) -> None:
-    streams = Streams(4)
-    streams["noise"].standard_normal(10)
-    first = hills.realise(streams).draw
-    assert np.array_equal(first, Hills(HillsParameters(), {}).realise(Streams(4)).draw)
-    assert not np.array_equal(first, hills.realise(Streams(5)).draw)
 
 
 def test_even_rounds_close_the_tall_hill_and_odd_ones_nothing(hills: Hills) -> None:
@@ -66,16 +52,6 @@ def test_even_rounds_close_the_tall_hill_and_odd_ones_nothing(hills: Hills) -> N
     assert np.abs(hills.positions[closed] - 1 / 9).max() <= 0.05
     assert np.abs(hills.positions[open_arms] - 1 / 9).min() > 0.05
     assert len(closed) == 50
-
-
-def test_payoffs_stand_still_and_are_handed_out_as_one_array(hills: Hills) -> None:
-    realisation = hills.realise(Streams(1))
-    assert realisation.payoffs(1) is realisation.payoffs(9)
-    assert realisation.reference(1) is realisation.reference(9)
-    assert realisation.payoffs(3).shape == (500, 1)
-    assert realisation.reference(3).sum() == 1.0
-    assert realisation.payoff(123, 3) == realisation.payoffs(3)[123, 0]
-    assert realisation.description.noise == 0.05
 
 
 def test_parameters_move_what_they_name() -> None:
@@ -169,3 +145,54 @@ def test_the_valid_test_of_regret_balancing_keeps_the_true_prior_where_all_round
             algorithm.tell(arm, t, realisation.observe(arm, t, payoff, streams["noise"]))
         rejected.append(not algorithm.report()["active_priors"][2])
     assert any(rejected) is not kept
+
+
+FLAT = StatedPrior(label="flat", kernel="matern-5/2", lengthscale=(0.1,), variance=0.3, mean=0.5)
+
+
+def on_the_line(**parameters):
+    return ContinuousHills(ContinuousHills.Parameters(**parameters), {})
+
+
+@pytest.mark.parametrize("lengthscale", [0.05, 0.3])
+def test_draws_have_the_kernel_of_the_prior(lengthscale: float) -> None:
+    hills = on_the_line(kernel_lengthscale=lengthscale)
+    points = np.sort(np.random.default_rng(0).random((40, 1)), axis=0)
+    rank = len(hills.realise(Streams(0))._normal)
+    root = np.stack([hills.payoffs_of(points, one) for one in np.eye(rank)]) - hills.best_prior.mean(points)
+    assert root.T @ root == pytest.approx(0.01 * hills.best_prior.kernel(points, points), abs=1e-9)
+
+
+def test_means_are_those_of_the_grid() -> None:
+    grid, line = Hills(Hills.Parameters(grid=50, high=1.2), {}), on_the_line(high=1.2)
+    for one, other in zip(grid.priors, line.priors, strict=True):
+        assert other.mean(grid.positions[:, None]) == pytest.approx(one.mean, abs=1e-12)
+
+
+def test_regret_is_against_the_best_open_position() -> None:
+    hills = on_the_line().realise(Streams(1))
+    closed = hills._problem.open_boxes
+    positions = np.linspace(0.0, 1.0, 100_001)[:, None]
+    values = hills.expected_payoffs(positions)[0]
+    is_open = ((positions >= closed[:, 0].T) & (positions <= closed[:, 1].T)).any(axis=1)
+    best = hills.expected_in_rounds(positions[:2], np.array([1, 2]))[1]
+    assert best == pytest.approx([values.max(), values[is_open].max()], abs=1e-6)
+    assert best[0] > best[1] + 0.5
+    assert hills.payoff(positions[7], 3) == pytest.approx(values[7], abs=1e-9)
+
+
+def test_stated_candidates_stand_after_the_hills() -> None:
+    parameters = ContinuousHills.Parameters().with_candidates([FLAT])
+    assert ContinuousHills.outline(parameters).priors[-2:] == ("10", "flat")
+    prior = ContinuousHills(parameters, {}).priors[-1]
+    assert (prior.label, prior.variance, prior.mean(np.zeros((1, 1)))[0]) == ("flat", 0.3, 0.5)
+    assert prior.slope is not None
+    with pytest.raises(BocuError, match="two have the name '3'"):
+        ContinuousHills.Parameters().with_candidates([FLAT.model_copy(update={"label": "3"})])
+    fitted = FittedPrior(label="fitted", kernel="matern-5/2", rows=None)
+    assert ContinuousHills.Parameters().takes(fitted) == "no data stand behind it that a prior could be fitted to"
+
+
+def test_a_closed_zone_over_everything_is_refused() -> None:
+    with pytest.raises(BocuError, match=r"hills-continuous: closed: found 1.0; no arm is left"):
+        ContinuousHills.outline(ContinuousHills.Parameters(closed=1.0))

@@ -144,12 +144,6 @@ def test_the_spread_is_read_as_asked_and_gives_way_to_what_is_written_out() -> N
     assert (mixed.truth, mixed.reference) == ("uniform", KirschnerParameters(spread="variance").reference)
 
 
-@pytest.mark.parametrize("spread", SPREADS)
-def test_a_specification_survives_its_own_serialisation(spread: str) -> None:
-    parameters = KirschnerParameters(spread=spread, function="b")
-    assert KirschnerParameters.model_validate(parameters.model_dump(mode="json")) == parameters
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -16,7 +16,6 @@ from bocu.problems.prepared_mean import (
     InfectionParameters,
     Plant,
     PlantParameters,
-    PortfolioTableParameters,
     PreparedMeanParameters,
 )
 from bocu.robust.ambiguity import TotalVariation
@@ -54,15 +53,6 @@ def test_planning_names_the_prepared_file_of_the_source(
     assert (resolved.initial_points(), resolved.horizon(), resolved.priors()) == (5, None, {})
 
 
-def test_what_the_source_does_not_bring_is_refused(catalogue: Catalogue, tmp_path: Path) -> None:
-    with pytest.raises(BocuError, match="no such file"):
-        PortfolioTableParameters().resolve(catalogue, "mirror", str(tmp_path))
-    with pytest.raises(BocuError, match=r"source: found 'mirror'; data\.source is 'simulate'"):
-        PlantParameters(source="mirror").resolve(catalogue, "simulate", None)
-    with pytest.raises(BocuError, match="source: found null"):
-        PlantParameters().inputs(ProblemPaths("p", catalogue))
-
-
 def test_entries_are_the_mean_at_decision_and_context(few_runs: str) -> None:
     parameters = InfectionParameters(source="simulate", decision_points=[4, 3], context_points=[2, 3, 2])
     problem = Infection(parameters, {"data": few_runs})
@@ -74,15 +64,6 @@ def test_entries_are_the_mean_at_decision_and_context(few_runs: str) -> None:
             assert table[decision, context] == pytest.approx(float(mean(point)), abs=1e-12)
     assert problem.simulated
     assert problem.provenance["dataset"] == "infection"
-
-
-def test_all_seeds_meet_one_table_that_nobody_can_change(few_runs: str) -> None:
-    parameters = InfectionParameters(source="simulate", decision_points=[2, 2], context_points=[2, 2, 2])
-    problem = Infection(parameters, {"data": few_runs})
-    table = problem.realise(Streams(0)).payoffs(1)
-    assert problem.realise(Streams(9)).payoffs(4) is table
-    with pytest.raises(ValueError, match="read-only"):
-        table[0, 0] = 1.0
 
 
 def test_a_feasible_infection_has_no_shares_beyond_1(few_runs: str) -> None:

@@ -20,6 +20,7 @@ from bocu.problems.scalarised import (
     ScalarisedProblem,
     TwoOutputsParameters,
 )
+from bocu.sweep.experiment.planning import make_plan
 
 
 def branin(**changes):
@@ -75,23 +76,6 @@ def test_the_demand_of_the_newsvendor_is_burr_xii_on_the_points():
     assert uniform.reference.tolist() == [0.01] * 100
 
 
-def test_weights_depend_on_seed_and_round_alone():
-    one, same, other = (branin(outputs=2).realise(Streams(seed)) for seed in (7, 7, 8))
-    drawn = np.array([one.weights(t) for t in range(1, 6)])
-    assert np.array_equal([same.weights(t) for t in (5, 4, 3, 2, 1)], drawn[::-1])
-    assert not np.array_equal([other.weights(t) for t in range(1, 6)], drawn)
-    assert np.allclose(drawn.sum(axis=1), 1.0)
-    assert len(np.unique(drawn[:, 0])) == 5
-    assert branin().realise(Streams(7)).weights(1) is None
-
-
-def test_weights_are_uniform_on_the_simplex():
-    from scipy.stats import kstest
-
-    realisation = branin(outputs=2).realise(Streams(0))
-    assert kstest([realisation.weights(t)[0] for t in range(1, 501)], "uniform").pvalue > 0.01
-
-
 def test_the_initial_design_is_sobol_with_contexts_of_the_reference(recwarn):
     problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(), {})
     design = problem.realise(Streams(0)).initial_design(np.random.default_rng(0), 1024)
@@ -125,3 +109,39 @@ def test_portfolio_needs_the_prepared_data():
     assert ScalarisedPortfolio.dimensions == (3, 2)
     with pytest.raises(BocuError, match="source: found null"):
         ScalarisedPortfolioParameters().inputs(None)
+
+
+def weights(**stated):
+    problem = ScalarisedNewsvendor(ScalarisedNewsvendorParameters(outputs=2, contexts=10, **stated), {})
+    return np.array([problem.realise(Streams(seed)).weights(t) for seed in range(20) for t in range(1, 101)])
+
+
+def test_weights_follow_the_law_that_is_stated():
+    first = weights(scalarisation=[4, 1])[:, 0]
+    # Dirichlet (4, 1): the first weight is beta distributed, mean 4/5, variance 4 / (25 * 6).
+    assert first.mean() == pytest.approx(0.8, abs=0.015)
+    assert first.var() == pytest.approx(4 / 150, rel=0.1)
+
+
+def test_uniform_weights_are_those_of_equal_concentrations_of_1():
+    drawn = weights()
+    np.testing.assert_array_equal(drawn, weights(scalarisation=[1, 1]))
+    np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
+    assert drawn[:, 0].var() == pytest.approx(1 / 12, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"outputs": 2, "scalarisation": [1, 2, 3]}, "scalarisation: found .*; allowed: 2 numbers, one an output"),
+        ({"scalarisation": [1, 2]}, "scalarisation: found .*; allowed: null where there is one output"),
+        ({"outputs": 2, "scalarisation": [0, 1]}, "scalarisation.0: found 0"),
+    ],
+)
+def test_laws_that_there_are_not_are_refused_while_planning(parameters, message):
+    experiment = {
+        "name": "weighted", "seeds": 1, "iterations": 2, "metrics": ["so"], "algorithms": ["random"], "figures": [],
+        "problems": [{"name": "newsvendor-grid", "parameters": {"contexts": 10, **parameters}}],
+    }  # fmt: skip
+    with pytest.raises(BocuError, match=message):
+        make_plan(experiment)

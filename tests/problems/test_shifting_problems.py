@@ -23,9 +23,7 @@ from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.records import read_runs
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing import check_problem
-from bocu.testing.games import run_specification, stated
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "tests/own_plugins.py"
@@ -137,23 +135,6 @@ def test_without_a_shift_a_scalarised_problem_is_as_it_was():
     generator = np.random.default_rng(1)
     generator.integers(2**32)  # what scrambles the decisions
     np.testing.assert_array_equal(contexts, draw(problem.reference, generator.random(5)))
-
-
-def test_a_run_under_shift_can_be_replayed_to_the_bit():
-    parameters = {"contexts": 6, "initial": 3, "truth": {"law": LOW}, "shift": DRIFT, "reference": {"name": "kde"}}
-    specification = run_specification(
-        stated("problem", "ackley-grid", parameters), stated("algorithm", "mobo", {}), None, 4
-    )
-    runs = [SeedRun(specification, build_problem(specification["problem"], {}), 1) for _ in range(2)]
-    for _ in range(5):
-        runs[0].play()
-    runs[1].restore(runs[0].state())
-    for run in runs:
-        while not run.finished:
-            run.play()
-    for key, array in runs[0].record.arrays.items():
-        if key != "seconds":
-            np.testing.assert_array_equal(array, runs[1].record.arrays[key], err_msg=key)
 
 
 @pytest.fixture

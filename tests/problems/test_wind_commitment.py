@@ -156,22 +156,6 @@ def test_more_hours_continue_a_finished_run_bit_for_bit(tmp_path, data, algorith
     assert_same_numbers(wind_power.run(tmp_path, data[0], algorithm, "grown.nc", iterations=7), straight)
 
 
-@pytest.mark.parametrize("algorithm", ["drbo", "random"])
-def test_a_run_goes_on_from_its_state(data, algorithm):
-    wind, specification = problem(data[0]), wind_power.specification(algorithm, iterations=5)
-    whole, first, second = (SeedRun(specification, wind, 1) for _ in range(3))
-    while not whole.finished:
-        whole.play()
-    for _ in range(2):
-        first.play()
-    second.restore(first.state())
-    while not second.finished:
-        second.play()
-    for name, values in whole.record.arrays.items():
-        if name != "seconds":
-            assert values.tobytes() == second.record.arrays[name].tobytes(), name
-
-
 def test_revenue_is_that_of_the_decisions_and_at_most_what_foresight_brings(tmp_path, data):
     path, _ = data
     wind = problem(path)

@@ -1,4 +1,6 @@
-"""Single bits flipped in run files: nobody takes a wrong number from one, and each who notices says so in a line.
+"""Run files that were damaged, edited or written by another version: nobody takes a wrong number from one.
+
+Each who notices says so in a line.
 
 `BOCU_FLIPS` says how many files are damaged; 250 before a release.
 """
@@ -9,6 +11,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
@@ -16,7 +19,9 @@ from experiments import tiny
 from test_runs import assert_same_numbers
 
 from bocu.core.errors import BocuError
-from bocu.core.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.io.lineage import SEAL
+from bocu.core.io.provenance import SCHEMA_VERSION
 from bocu.sweep.evaluation.scores import score
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
@@ -41,7 +46,7 @@ def scores(run_file: Path, output: Path) -> xr.Dataset:
 
 @dataclass
 class Damaged:
-    """A run file with one bit flipped.
+    """A run file with one bit flipped, or edited.
 
     Attributes:
         noticed: whether reading it as a run file is refused.
@@ -62,12 +67,50 @@ def whole(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=range(FLIPS))
+def edit_payoffs(path):
+    with netCDF4.Dataset(path, "a") as file:
+        file["payoff"][:] += 1.0
+
+
+def rewrite(path):
+    data = xr.load_dataset(path)
+    data["payoff"] += 1.0
+    path.write_bytes(data.to_netcdf())
+
+
+def make_old(path):
+    """As files were before they had a seal."""
+    with netCDF4.Dataset(path, "a") as file:
+        file.delncattr(SEAL)
+        file.schema_version = 1
+
+
+def make_another_schema(path):
+    data = read_netcdf(path)
+    path.unlink()
+    write_netcdf(data.assign_attrs(schema_version=SCHEMA_VERSION + 1), path)
+
+
+EDITS = {
+    edit_payoffs: "its contents were changed",
+    rewrite: "its contents were changed",
+    make_old: "made by an earlier version",
+    make_another_schema: f"attribute 'schema_version': found {SCHEMA_VERSION + 1}; allowed: {SCHEMA_VERSION}",
+}
+
+
+@pytest.fixture(params=[*EDITS, *range(FLIPS)])
 def damaged(request, whole, tmp_path):
     raw = bytearray((whole / "run.nc").read_bytes())
+    path = tmp_path / "run.nc"
+    if request.param in EDITS:
+        path.write_bytes(raw)
+        request.param(path)
+        with pytest.raises(BocuError, match=EDITS[request.param]):
+            read_runs(path)
+        return Damaged(path, True, whole)
     bit = int(np.random.default_rng(request.param).integers(8 * len(raw)))
     raw[bit // 8] ^= 1 << bit % 8
-    path = tmp_path / "run.nc"
     path.write_bytes(raw)
     try:
         found = read_runs(path)

@@ -1,8 +1,5 @@
 """`bocu.sweep.runs.job`: what the script of a run job calls."""
 
-import subprocess
-import sys
-
 from experiments import tiny
 
 from bocu.core.io.lineage import unfold
@@ -22,13 +19,3 @@ def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypa
     assert runs.attrs["fingerprint"] == parameters["fingerprint"]
     assert '"run.py"' in runs.attrs["definitions"]
     assert (tmp_path / "results/.run-cache").is_dir()
-
-
-def test_a_run_job_starts_without_what_takes_long_to_import():
-    heavy = ("torch", "botorch", "gpytorch", "matplotlib", "pandas", "cvxpy", "ot")
-    code = (
-        "import sys; from bocu.sweep.jobs import block_job; import bocu.sweep.runs.job, bocu.problems.hills, "
-        f"bocu.learners.algorithms.time_varying; print([name for name in {heavy} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -77,10 +77,14 @@ def test_allocations_share_a_folder_and_each_makes_its_problem(cluster, sweep, w
     assert re.search(r"^report ", rest, re.MULTILINE)
 
 
-def test_the_profile_repeats_the_default_one():
+def test_the_profiles_repeat_the_default_one():
     default = yaml.safe_load((ROOT / "profiles/default/config.yaml").read_text())
     here = yaml.safe_load((PROFILE / "config.yaml").read_text())
     assert set(here.pop("__definitions__")) >= set(default.pop("__definitions__"))
     warm = '?if find_spec("snakemake_executor_plugin_warm")'  # here the executor is part of the profile
     assert here[warm].pop("executor") == "warm"
     assert {key: here.get(key) for key in default} == default
+    slurm = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())
+    del default["max-jobs-per-timespan"]  # gentler on a controller that many share
+    del default[warm]  # jobs go to SLURM
+    assert {key: slurm.get(key) for key in default} == default

@@ -3,7 +3,6 @@
 Those that take many minutes are drills. docs/cluster.md has the table.
 """
 
-import contextlib
 import os
 import random
 import re
@@ -74,17 +73,6 @@ def catches(process, number):
         return False
     caught = int(re.search(r"^SigCgt:\s*([0-9a-f]+)", status, re.MULTILINE).group(1), 16)
     return bool(caught >> (number - 1) & 1)
-
-
-@contextlib.contextmanager
-def held_up(process):
-    """Keep a process from going on, so that what is tried meets it at work, however fast it is."""
-    os.kill(process, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGCONT)
 
 
 def assert_taken_up(sweep, undisturbed, experiment, submissions):
@@ -240,19 +228,6 @@ def test_stale_locks(sweep, undisturbed, wait_until):
     assert (sweep.checkpoints()[0].parent / "lock").exists()
     assert "note: removed the lock of Snakemake of " in sweep.run(RUN, slurm=False)
     assert "going on from a checkpoint" in sweep.log()
-    assert_undisturbed(sweep, undisturbed, experiment)
-
-
-@pytest.mark.ci
-def test_two_snakemakes_at_once(sweep, undisturbed, wait_until):
-    """The second ends at once with a LockException; the first never notices."""
-    experiment = one_block(1)
-    sweep.configure(experiment)
-    first = sweep.start(RUN, slurm=False)
-    with held_up(computing(wait_until, sweep)):
-        refused = sweep.run(RUN, slurm=False, check=False)
-    assert "LockException" in refused
-    assert first.wait(120) == 0
     assert_undisturbed(sweep, undisturbed, experiment)
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 from experiments import tiny
-
-from bocu.core.io.files import read_netcdf
+from slurm.conftest import CUBE
+from slurm.test_faults import numbers
 
 pytestmark = pytest.mark.slurm
 
 ROOT = Path(__file__).parents[2]
-CUBE = "results/tiny/cubes/hills.nc"
 
 
 def experiment(**changes):
@@ -29,10 +28,6 @@ def experiment(**changes):
         checkpoint_seconds=1,
         **changes,
     )
-
-
-def numbers(path):
-    return read_netcdf(path).drop_vars("seconds").drop_attrs()
 
 
 def bocu(sweep, *arguments, **options):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sample_moments import largest_z_score
+from sample_moments import covariance_of, joint_gram, largest_z_score
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Matern52, SquaredExponential
-from bocu.learners.surrogates.fourier import FourierSampler, sample_weights
+from bocu.learners.surrogates.fourier import FourierFeatures, FourierSampler, SampledWaves, sample_weights
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
 
 KINDS = pytest.mark.parametrize("kind", [SquaredExponential, Matern52])
@@ -38,7 +38,7 @@ def test_features_are_unbiased_for_the_kernel(kind: type, pairs: bool) -> None:
     products = features[:, None, :] * features[None, ::5, :] * count
     if pairs:
         products = products.reshape(*products.shape[:2], -1, 2).mean(axis=-1)
-    expected = prior.variance * np.kron(prior.decision_gram, prior.context_gram)[:, ::5]
+    expected = joint_gram(prior)[:, ::5]
     error = np.abs(products.mean(axis=-1) - expected)
     standard_error = products.std(axis=-1) / np.sqrt(products.shape[-1])
     assert (error <= 6.0 * standard_error + 1e-12).all()
@@ -87,8 +87,7 @@ def test_samples_have_nearly_the_moments_of_the_posterior(kind: type, pairs: boo
     sampler, generator = FourierSampler(prior, 512, pairs), np.random.default_rng(4)
     n = 2000
     samples = np.stack([sampler.draw(posterior, generator).ravel() for _ in range(n)])
-    pairs_of_cells = np.stack(cells_of(prior), axis=1)
-    covariance = posterior.covariance(pairs_of_cells, pairs_of_cells)
+    covariance = covariance_of(posterior)
     variance = np.diag(covariance)
     scale = np.sqrt(np.outer(variance, variance))
     error_of_mean = np.abs(samples.mean(axis=0) - posterior.mean().ravel())
@@ -118,6 +117,34 @@ def test_features_are_new_in_every_draw() -> None:
     sampler, generator = FourierSampler(prior, 2, pairs=True), np.random.default_rng(6)
     tables = np.stack([sampler.draw(GridPosterior(prior), generator).ravel() - prior.mean for _ in range(10)])
     assert np.linalg.matrix_rank(tables) == 10
+
+
+DECISIONS = np.random.default_rng(0).random((6, 2))
+CONTEXTS = np.random.default_rng(1).random((4, 1))
+KERNELS = SquaredExponential((0.4, 0.6)), Matern52((0.5,))
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_a_grid_evaluates_the_features_that_were_drawn(pairs: bool) -> None:
+    prior = GridPrior(DECISIONS, CONTEXTS, *KERNELS, variance=1.5, noise=0.1)
+    drawn = FourierFeatures.draw(KERNELS, 1.5, 10, np.random.default_rng(2), pairs=pairs)
+    x, c = np.unravel_index(np.arange(prior.size), prior.shape)
+    angles = np.hstack([DECISIONS[x], CONTEXTS[c]]) @ drawn.frequencies.T
+    if drawn.phases is None:
+        expected = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(len(angles), -1)
+    else:
+        expected = np.cos(angles + drawn.phases)
+    waves = FourierSampler(prior, 10, pairs).draw_waves(np.random.default_rng(2))
+    np.testing.assert_allclose(waves.features(x, c), drawn.amplitude * expected, atol=1e-13)
+
+
+def test_a_sample_over_continuous_inputs_is_that_of_the_grid() -> None:
+    prior = GridPrior(DECISIONS, CONTEXTS, *KERNELS, variance=1.5, noise=0.1)
+    generator = np.random.default_rng(3)
+    table = FourierSampler(prior, 10, False).draw_waves(generator).table(generator.standard_normal(10))
+    sample = SampledWaves.draw(KERNELS, 1.5, 10, np.random.default_rng(3))
+    x, c = np.unravel_index(np.arange(prior.size), prior.shape)
+    np.testing.assert_allclose(sample(np.hstack([DECISIONS[x], CONTEXTS[c]])), table.ravel(), atol=1e-12)
 
 
 @pytest.mark.parametrize(("features", "pairs"), [(0, False), (-2, True), (7, True)])

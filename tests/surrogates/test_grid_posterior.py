@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_moments import covariance_of, joint_gram
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import Kernel, Matern52, SquaredExponential
@@ -39,14 +40,6 @@ def told(prior: GridPrior, seen: tuple[np.ndarray, np.ndarray, np.ndarray]) -> G
     for x, c, value in zip(*seen, strict=True):
         posterior.add(int(x), int(c), float(value))
     return posterior
-
-
-def all_pairs(prior: GridPrior) -> np.ndarray:
-    return np.stack(np.unravel_index(np.arange(prior.size), prior.shape), axis=1)
-
-
-def joint_gram(prior: GridPrior) -> np.ndarray:
-    return prior.variance * np.kron(prior.decision_gram, prior.context_gram)
 
 
 def assert_same(first: Any, second: Any) -> None:
@@ -84,8 +77,8 @@ def test_posterior_is_that_of_gpytorch(kind: type) -> None:
 
     seen = observations(prior, 200)
     posterior = told(prior, seen)
-    pairs = all_pairs(prior)
-    inputs = torch.tensor(np.hstack([prior.decisions[pairs[:, 0]], prior.contexts[pairs[:, 1]]]))
+    x, c = np.unravel_index(np.arange(prior.size), prior.shape)
+    inputs = torch.tensor(np.hstack([prior.decisions[x], prior.contexts[c]]))
     model = Exact(inputs[seen[0] * prior.shape[1] + seen[1]], torch.tensor(seen[2])).double()
     model.mean_module.initialize(constant=prior.mean)
     model.covar_module.outputscale = prior.variance
@@ -97,7 +90,7 @@ def test_posterior_is_that_of_gpytorch(kind: type) -> None:
 
     np.testing.assert_allclose(posterior.mean().ravel(), mean, atol=1e-8)
     np.testing.assert_allclose(posterior.variance().ravel(), np.diag(covariance), atol=1e-8)
-    np.testing.assert_allclose(posterior.covariance(pairs, pairs[::3]), covariance[:, ::3], atol=1e-8)
+    np.testing.assert_allclose(covariance_of(posterior), covariance, atol=1e-8)  # what tests of samples go by
     np.testing.assert_array_equal(posterior.deviation(), np.sqrt(posterior.variance()))
 
 
@@ -109,18 +102,8 @@ def test_factor_and_fields_agree(kind: type, count: int) -> None:
     some = np.array([7, 0, 7, prior.shape[0] - 1])
     np.testing.assert_allclose(posterior.mean_of(some), posterior.mean()[some], atol=1e-9)
     np.testing.assert_allclose(posterior.variance_of(some), posterior.variance()[some], atol=1e-10)
-    pairs = all_pairs(prior)
-    diagonal = np.diag(posterior.covariance(pairs, pairs)).reshape(prior.shape)
-    np.testing.assert_allclose(diagonal, posterior.variance(), atol=1e-10)
-
-
-def test_variance_of_many_decisions_is_worked_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    prior = a_prior()
-    posterior = told(prior, observations(prior, 40))
-    every = np.arange(prior.shape[0])
-    whole = posterior.variance_of(every)
-    monkeypatch.setattr("bocu.learners.surrogates.grid.SOLVED_AT_ONCE", 40 * 5 * 4)
-    np.testing.assert_allclose(posterior.variance_of(every), whole, atol=1e-13)
+    diagonal = np.diag(covariance_of(posterior)).reshape(prior.shape)
+    np.testing.assert_allclose(diagonal, posterior.variance(), atol=1e-8)
 
 
 def test_without_observations_the_posterior_is_the_prior() -> None:
@@ -128,8 +111,6 @@ def test_without_observations_the_posterior_is_the_prior() -> None:
     posterior = GridPosterior(prior)
     np.testing.assert_array_equal(posterior.mean(), np.full(prior.shape, 0.3))
     np.testing.assert_array_equal(posterior.variance(), np.full(prior.shape, 1.7))
-    pairs = all_pairs(prior)
-    np.testing.assert_allclose(posterior.covariance(pairs, pairs), joint_gram(prior), rtol=1e-14)
 
 
 def test_solve_and_combination_are_the_dense_ones() -> None:

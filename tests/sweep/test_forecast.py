@@ -6,11 +6,27 @@ from pathlib import Path
 import netCDF4
 import pytest
 from experiments import tiny
+from typer.testing import CliRunner
 
+from bocu.commands.main import app
+from bocu.sweep.experiment import resources
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import Forecaster, aggregates_mb, wall_seconds
 from bocu.sweep.runs.execution import Block, execute
+
+MINE = '''
+from bocu.learners.algorithms.simple import Random
+from bocu.core.about import Work
+
+
+class Mine(Random):
+    """Has a step that nobody has measured."""
+
+    @classmethod
+    def work(cls, parameters, size, rounds):
+        return Work({"guess": rounds})
+'''
 
 
 @pytest.fixture
@@ -124,3 +140,41 @@ def test_jobs_are_forecast_by_their_names_and_blocks_that_stand_no_more(sources)
     again = Forecaster(plan).jobs()
     assert names[2] not in again
     assert again[names[3]] == pytest.approx(300.0)
+
+
+def test_a_class_that_says_nothing_gets_cautious_numbers_until_it_ran(sources, tmp_path, monkeypatch, root):
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    plan = make_plan(tiny(algorithms=[{"name": "mine:Mine", "label": "random"}, "pe-gp-ucb"]), sources_file=sources)
+    branch = plan.branch("hills", "any", "random")
+    before = Forecaster(plan)
+    assert before.block(branch, 2).source == "caution"
+    assert before.unknown(branch) == ("mine:Mine",)
+    assert before.minutes(branch, 0, "999", 1) == 605  # 3 x (4 + 1000 x 12) s, in steps of 5
+    run(plan, branch, 0, 1, 4.0)
+    forecaster = Forecaster(plan)
+    assert forecaster.block(branch, 2).source == "1 run file"
+    assert forecaster.unknown(branch) == ()
+    assert forecaster.minutes(branch, 0, "999", 1) == 105  # a sixth of it
+
+
+def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sources):
+    problems = ["intel", {"name": "intel", "label": "loud", "parameters": {"noise": 2.0}}, "hills"]
+    Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate", problems=problems)))
+    result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    rows = {words[0]: words[1:] for line in result.stdout.splitlines() if len(words := line.split()) == 4}
+    assert rows["data"] == ["1", "0", "1"]
+    assert rows["runs"] == ["12", "0", "12"]
+
+
+def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):
+    Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate")))
+    result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    assert "caution" not in result.stdout
+    monkeypatch.delitem(resources.COSTS["algorithms"], "bocu.learners.algorithms.simple:WithoutModel")
+    resources.prices_of.cache_clear()
+    try:
+        result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
+    finally:
+        resources.prices_of.cache_clear()
+    assert "caution: bocu.learners.algorithms.simple:Random says nothing of what a round costs" in result.stdout

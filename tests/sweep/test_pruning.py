@@ -1,6 +1,9 @@
 """Leftovers of one experiment; the whole way is in tests/workflow."""
 
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +90,14 @@ def test_broken_files_that_were_set_aside_go(plan):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     assert found(plan) == broken
+
+
+def test_temporary_files_of_the_dead_go_and_those_of_the_living_stay(plan):
+    host = socket.gethostname().split(".")[0]
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    folder = Path("results/tiny/runs/hills/any/random")
+    folder.mkdir(parents=True)
+    for process in (dead.pid, os.getpid()):
+        (folder / f".seeds-0-1.nc.{host}.{process}.tmp").touch()
+    assert list(found(plan)) == [str(folder / f".seeds-0-1.nc.{host}.{dead.pid}.tmp")]

@@ -97,18 +97,6 @@ def test_a_truncated_file_is_set_aside_and_made_by_the_next_call(there, product)
     assert verified(there, 0)[0] == []
 
 
-def test_a_run_file_that_was_edited_in_place_is_refused_and_run_again(there):
-    before = read_runs(there.folder / RUN)["payoff"]
-    with netCDF4.Dataset(there.folder / RUN, "a") as file:
-        file["payoff"][:] += 1.0
-    first = everything(there, *LOCAL, check=False)
-    assert first.returncode != 0
-    (line,) = error_lines(first)
-    assert line.startswith(f"error: {RUN}: its contents were changed")
-    everything(there)  # the run cache has the edited file too
-    assert read_runs(there.folder / RUN)["payoff"].identical(before)
-
-
 def test_no_cube_is_made_from_scores_that_were_edited(there):
     before, cube = read_netcdf(there.folder / SCORE)["regret"], (there.folder / CUBE).read_bytes()
     with netCDF4.Dataset(there.folder / SCORE, "a") as file:

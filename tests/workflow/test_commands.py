@@ -3,10 +3,7 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
-import time
 
 import netCDF4
 import pytest
@@ -63,12 +60,6 @@ def own_library(pipeline, root):
 
 
 # why
-
-
-@pytest.mark.parametrize("file", [RUN, SCORE, CUBE])
-def test_what_was_just_made_is_up_to_date(there, file):
-    assert why(there, file) == [f"{file}: up to date"]
-    assert there.planned("--configfile", there.folder / "experiment.yaml", "--", file) == {}
 
 
 def test_a_changed_parameter_is_named_with_both_values_and_only_in_its_branch(there):
@@ -163,29 +154,6 @@ def test_why_refuses_what_it_does_not_know(there, file, message):
     assert message in done.stderr
 
 
-# diff
-
-
-def test_diff_tells_the_same_results_from_others(there):
-    there.snakemake(
-        "--configfile", there.configuration(tiny(name="copy"), "copy.yaml"), "--", "results/copy/cubes/hills.nc"
-    )
-    same = there.run("bocu", "diff", "results/tiny", "results/copy")
-    assert "identical" in same.stdout
-    there.snakemake(
-        "--configfile",
-        there.configuration(
-            tiny(name="noisy", problems=[{"name": "hills", "parameters": {"grid": 60, "noise": 0.06}}]), "n.yaml"
-        ),
-        "--",
-        "results/noisy/cubes/hills.nc",
-    )
-    other = there.run("bocu", "diff", "results/tiny", "results/noisy", check=False)
-    assert other.returncode == 1
-    assert "0 of 7 files identical" not in other.stdout
-    assert "payoff" in other.stdout
-
-
 # plan
 
 
@@ -256,55 +224,6 @@ def status(pipeline, experiment):
     return dict(zip([*head, "rounds"], map(int, table(text, "problem")["all"][:8]), strict=True))
 
 
-def test_status_shows_a_running_block_its_progress_and_then_its_death(pipeline, root):
-    (pipeline.folder / "data").mkdir()
-    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
-    long = tiny(iterations=4000, checkpoint_seconds=0.2, algorithms=["pe-gp-ucb"], seeds={"count": 2, "per_job": 2})
-    pipeline.configuration({**long, "problems": [{"name": "hills", "parameters": {"grid": 500}}]})
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile"), "--cores", "1"]
-    with subprocess.Popen(
-        [*command, "--configfile", "experiment.yaml", "--", RUN],
-        cwd=pipeline.folder,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as child:
-        try:
-            while child.poll() is None and not list(pipeline.folder.glob("results/tiny/checkpoints/**/generation-1")):
-                time.sleep(0.05)
-            os.killpg(child.pid, signal.SIGSTOP)  # held up, so that it is at work however long the commands take
-            running = status(pipeline, "experiment.yaml")
-            left = pipeline.run("bocu", "status", "experiment.yaml").stdout
-        finally:
-            os.killpg(child.pid, signal.SIGKILL)
-    assert running["running"] == 1
-    assert running["rounds"] < 100
-    assert "time left: about" in left
-    # Nobody holds it any more, and its files grow old.
-    for path in pipeline.folder.glob("results/tiny/**/*"):
-        os.utime(path, (1, 1))
-    dead = status(pipeline, "experiment.yaml")
-    assert (dead["running"], dead["failed"], dead["missing"]) == (0, 1, 0)
-    told = pipeline.run("bocu", "status", "experiment.yaml").stdout
-    assert re.search(r"seeds-0-1\.log: ended without a word, .* rounds are saved$", told, re.MULTILINE)
-
-
-def test_status_shows_the_line_of_a_failed_run(pipeline, root):
-    (pipeline.folder / "data").mkdir()
-    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
-    config = pipeline.configuration(tiny(problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2))
-    pipeline.snakemake("--configfile", config, "--", PRIOR.format("tiny"))
-    for prior in ("2004-03-01", "2004-03-02", "oracle-2004-03-03"):
-        broken = pipeline.folder / f"results/tiny/priors/sensors/{prior}.nc"
-        broken.write_bytes(b"no prior")
-    run = "results/tiny/runs/sensors/any/random/seeds-0-1.nc"
-    pipeline.snakemake("--configfile", config, "--rerun-triggers", "params", "--", run, check=False)
-    assert status(pipeline, "experiment.yaml")["failed"] == 1
-    text = pipeline.run("bocu", "status", "experiment.yaml").stdout
-    assert "results/tiny/logs/runs/sensors/any/random/seeds-0-1.log: error: " in text
-    assert "its contents were changed" in text
-
-
 # prune
 
 
@@ -352,26 +271,6 @@ def test_prune_refuses_another_experiment_than_was_run(there):
     done = there.run("bocu", "prune", "experiment.yaml", check=False)
     assert "other data" in done.stderr
     assert done.returncode == 1
-
-
-def test_prune_lists_temporary_files_of_the_dead_and_stale_checkpoints_only(there):
-    import socket
-
-    host = socket.gethostname().split(".")[0]
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    folder = (there.folder / RUN).parent
-    for process in (dead.pid, os.getpid()):
-        (folder / f".seeds-0-1.nc.{host}.{process}.tmp").touch()
-    checkpoint = there.folder / "results/tiny/checkpoints/hills/any/pe-gp-ucb/seeds-0-1"
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    (checkpoint / "lock").touch()
-    os.utime(checkpoint / "lock", (1, 1))
-    os.utime(there.folder / "results/tiny/logs/runs/hills/any/pe-gp-ucb/seeds-0-1.log", (1, 1))
-    assert listed(there) == {
-        str((folder / f".seeds-0-1.nc.{host}.{dead.pid}.tmp").relative_to(there.folder)),
-        str(checkpoint.relative_to(there.folder)),
-    }
 
 
 # sharing

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
 from bocu.commands.new import KINDS, new_command
 from bocu.core.errors import BocuError
@@ -73,36 +72,3 @@ def test_nothing_that_stands_is_written_over(tmp_path):
     with pytest.raises(BocuError, match=r"test_mine\.py stands already"):
         new_command("figure", "mine", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["test_mine.py"]
-
-
-@pytest.mark.workflow
-@pytest.mark.ci
-def test_all_of_them_in_one_sweep_to_its_report(pipeline):
-    for kind, name in NAMES.items():
-        pipeline.run("bocu", "new", kind, name)
-    dro = {"name": "dro", "label": "worst", "parameters": {"set": {"name": "my_set.py:MySet", "radius": 0.3}}}
-    experiment = {
-        "name": "own",
-        "seeds": {"count": 4, "per_job": 2},
-        "iterations": 8,
-        "problems": ["my_problem.py:MyProblem"],
-        "objectives": [dro, "my_objective.py:MyObjective"],
-        "algorithms": ["my_algorithm.py:MyAlgorithm", "random", "ts-bocu"],
-        "reference": "my-algorithm",
-        "metrics": [dro, "my_metric.py:MyMetric", "my_objective.py:MyObjective"],
-        "figures": ["regret", "my_figure.py:MyFigure"],
-    }
-    (pipeline.folder / "own.yaml").write_text(yaml.safe_dump(experiment))
-    assert "1 problem, 4 branches" in pipeline.run("bocu", "check", "own.yaml").stdout
-    pipeline.snakemake("--configfile", "own.yaml")
-    page = (pipeline.folder / "results/own/report/index.html").read_text()
-    told = (
-        "My problem",
-        "My algorithm",
-        "my-metric",
-        "my-objective",
-        "worst",
-        "My figure",
-        "Against My algorithm",
-    )
-    assert [words for words in told if words not in page] == []

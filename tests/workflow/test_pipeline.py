@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 from experiments import tiny
-from workflow.conftest import WARM
 
 from bocu.core.io.files import read_netcdf
 
@@ -126,27 +125,6 @@ def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipel
     assert not list(pipeline.folder.glob("results/**/.*.tmp"))
 
 
-def test_a_failing_run_leaves_no_file_and_names_the_fault(pipeline):
-    experiment = tiny(problems=["sensors"], data="simulate")
-    config = pipeline.configuration(experiment)
-    broken = pipeline.folder / "data/simulate/intel/log-10min.nc"
-    broken.parent.mkdir(parents=True)
-    broken.write_bytes(b"no netcdf")
-    done = pipeline.snakemake(
-        "--configfile",
-        config,
-        "--rerun-triggers",
-        "mtime",
-        "--",
-        "results/tiny/priors/sensors/2004-03-01.nc",
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "error: data/simulate/intel/log-10min.nc: not a readable NetCDF file" in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert not list(pipeline.folder.glob("results/tiny/priors/**/*.nc"))
-
-
 def test_partial_shows_what_exists_and_starts_no_run(pipeline):
     config = pipeline.configuration(tiny(figures=["regret", "rejection"]))
     nothing = pipeline.snakemake("--configfile", config, "--", "partial", check=False)
@@ -168,26 +146,3 @@ def test_partial_shows_what_exists_and_starts_no_run(pipeline):
     pipeline.snakemake("--configfile", config, "--", CUBE)
     pipeline.snakemake("--configfile", config, "--", "partial")
     assert (read_netcdf(pipeline.folder / "results/tiny/partial/cubes/hills.nc")["status"] == 1).all()
-
-
-def test_the_workflow_can_be_used_as_a_module(pipeline, root):
-    config = pipeline.configuration(tiny())
-    (pipeline.folder / "Snakefile").write_text(
-        f"""
-configfile: "{config}"
-
-module bocu:
-    snakefile: "{root / "Snakefile"}"
-    config: config
-
-use rule * from bocu as bocu_*
-
-rule mine:
-    default_target: True
-    input: "{CUBE}"
-    output: "copy.nc"
-    shell: "cp {{input}} {{output}}"
-"""
-    )
-    pipeline.run("snakemake", *WARM, "mine")
-    assert read_netcdf(pipeline.folder / "copy.nc").sizes["seed"] == 4

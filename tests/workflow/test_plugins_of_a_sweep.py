@@ -64,9 +64,7 @@ def test_the_pages_command_works_as_printed(swept):
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_a_pilot_and_a_run_outside_the_pipeline_find_them_too(swept):
-    said = swept.run("bocu", "plan", FILE, "--measure", "--config", "name=other").stdout
-    assert said.count("pilot") == 3
+def test_a_run_outside_the_pipeline_finds_them_too(swept):
     branch = ("--problem", "seesaw", "--algorithm", "my-greedy")
     swept.run("bocu", "run", "--experiment", FILE, *branch, "--output", "alone.nc", "--seeds", "2")
     alone = read_netcdf(swept.folder / "alone.nc")

@@ -62,12 +62,6 @@ def test_a_failed_job_is_named_with_its_log_and_what_it_said_however_quiet(pipel
     assert any(line.startswith("        error: data/simulate/intel/log-10min.nc: not a readable") for line in said)
 
 
-def test_quiet_says_nothing_of_jobs(pipeline):
-    done = pipeline.snakemake("--configfile", pipeline.configuration(tiny()), "--quiet", "--", RUN)
-    assert "run hills" not in done.stderr
-    assert (pipeline.folder / RUN).is_file()
-
-
 def test_where_the_package_is_not_installed_one_line_says_so(tmp_path):
     """The profile asks for the plug-in only where there is one, so that the Snakefile can say what is missing."""
     code = """

@@ -9,10 +9,8 @@ import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
 
-from bocu.core.io.hashes import SUFFIX, digest_file, edit_of
+from bocu.core.io.hashes import SUFFIX, digest_file
 from bocu.sweep.opening import open_plan
-from bocu.sweep.runs.run_cache import RunCache
-from bocu.sweep.staleness import Staleness
 from bocu.sweep.verification import verify
 
 pytestmark = pytest.mark.workflow
@@ -84,20 +82,3 @@ def test_a_record_of_another_sha256_is_named(finished):
         assert told.isprintable()
         assert len(told) < 2000
         record.write_text(written)
-
-
-def test_a_shared_run_that_was_edited_is_not_taken_over(finished, tmp_path):
-    branch = finished.branch("hills", "any", "random")
-    identity = Staleness(finished).identity(branch, 0, 1)
-    cache = RunCache(tmp_path / "cache")
-    cache.offer(identity, finished.paths.run_file(branch, 0, 1))
-    entry, rng = cache.entry(identity), random.Random(29)
-    content = entry.read_bytes()
-    entry.unlink()  # it is a link to the run file
-    for _ in range(20):
-        entry.write_bytes(flipped(content, rng.randrange(8 * len(content))))
-        assert edit_of(entry)
-        assert not cache.take_over(identity, tmp_path / "taken.nc")
-    assert not (tmp_path / "taken.nc").exists()
-    entry.write_bytes(content)
-    assert cache.take_over(identity, tmp_path / "taken.nc")

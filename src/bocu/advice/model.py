@@ -37,9 +37,7 @@ from bocu.advice.posteriors import (
     trend_of_decisions,
 )
 from bocu.advice.time import Clock, Forgetting, estimate_forgetting, read_forgetting
-from bocu.core.errors import BocuError, shown
 from bocu.core.kernels import kernel_named
-from bocu.core.parameters import nearest
 from bocu.learners.surrogates.continuous.fitting import (
     LARGEST,
     SMALLEST,
@@ -59,17 +57,6 @@ CODES = {
     ONE_HOT: "one input a name, each with a length-scale",
     HAMMING: "different or not, one length-scale a choice",
 }
-
-
-def checked_code(code: str) -> str:
-    """Return the code.
-
-    Raises:
-        BocuError: there is none of that name.
-    """
-    if code not in CODES:
-        raise BocuError(f"--names: found {shown(code)}; {nearest(code, CODES)}")
-    return code
 
 
 def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) -> Structure:

@@ -9,15 +9,13 @@ from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
-from bocu.advice.pictures import svg
+from bocu.advice.replayed import DONE, NAMES, NEAR, STEADY, SUGGESTED
 from bocu.core.io.pages import page_template
 
 #: Rows of the log that a page shows.
 MOST_ROWS = 300
 
-Pictures = Mapping[str, Callable[..., Any]]
-
-_PICTURES: Pictures = {
+_PICTURES: Mapping[str, Callable[..., Any]] = {
     "slice": pictures.slice_picture,
     "curve": pictures.curve_picture,
     "trade-off": pictures.trade_off_picture,
@@ -25,6 +23,10 @@ _PICTURES: Pictures = {
     "learnt": pictures.learnt_picture,
     "front": pictures.front_picture,
     "radius": pictures.radius_picture,
+    "earned": pictures.earned_picture,
+    "ahead": pictures.ahead_picture,
+    "parts": pictures.parts_picture,
+    "advice": pictures.advice_picture,
 }
 
 
@@ -36,10 +38,9 @@ def page_of(plain: Mapping[str, Any]) -> str:
     """
     rows = plain["details"]["rows"]
     order = sorted(range(len(rows)), key=lambda i: not rows[i]["outlier"])
-    return rendered(
+    return _rendered(
         "suggestion.html.jinja",
         plain,
-        _PICTURES,
         order=order[:MOST_ROWS],
         left_out=max(len(rows) - MOST_ROWS, 0),
         learnt=sorted(range(len(plain["influences"])), key=lambda i: -plain["influences"][i]["swing"]),
@@ -47,21 +48,30 @@ def page_of(plain: Mapping[str, Any]) -> str:
     )
 
 
-def rendered(template: str, plain: Mapping[str, Any], drawn: Pictures, **others: Any) -> str:
-    """Return a page as HTML.
+def replay_page_of(plain: Mapping[str, Any]) -> str:
+    """Return the page of a replay as HTML.
 
     Args:
-        template: name of the file.
-        plain: what the page tells.
-        drawn: pictures by name, each made of what the page tells and of further arguments.
-        others: what else the template takes.
+        plain: as `Replay.to_dict` returns it, or as it was read from JSON.
     """
+    return _rendered(
+        "replay.html.jinja",
+        plain,
+        names=NAMES,
+        ways=(SUGGESTED, STEADY, DONE),
+        near=f"{NEAR:.0%}",
+        most_rows=MOST_ROWS,
+    )
+
+
+def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
+    """Return the page that a template makes of what it tells, and of what else it takes, as HTML."""
 
     def draw(kind: str, description: str, *arguments: int) -> Any:
         from markupsafe import Markup
 
         name = "-".join([kind, *map(str, arguments)])
-        return Markup(svg(drawn[kind](plain, *arguments), name, description))
+        return Markup(pictures.svg(_PICTURES[kind](plain, *arguments), name, description))
 
     return str(
         page_template("bocu.advice", template).render(

@@ -1,12 +1,14 @@
-"""Pictures of a suggestion, drawn from its plain data alone, in the colours of their page."""
+"""Pictures of a suggestion and of a replay, drawn from plain data alone, in the colours of their page."""
 
+import contextlib
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bocu.advice.replayed import DONE, NAMES, OVER, STEADY, SUGGESTED, values_in_words
 from bocu.core import style
 
 if TYPE_CHECKING:
@@ -36,8 +38,7 @@ def svg(figure: "Figure", name: str, description: str) -> str:
     from xml.sax.saxutils import quoteattr
 
     target = io.StringIO()
-    with style.applied():
-        as_text()
+    with _styled():
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = target.getvalue()
     text = text[text.index("<svg") :]
@@ -50,30 +51,32 @@ def svg(figure: "Figure", name: str, description: str) -> str:
     return text.replace("<svg", f'<svg role="img" aria-label={quoteattr(description)}', 1)
 
 
-def opened(height: float = _HEIGHT) -> "tuple[Figure, Axes]":
-    """Return an empty picture of a height in inches, and its axes."""
-    with style.applied():
-        as_text()
+@contextlib.contextmanager
+def drawing(height: float = _HEIGHT) -> "Iterator[tuple[Figure, Axes]]":
+    """Draw an empty picture of a height in inches; names are text, whatever is in them, and no formula."""
+    with _styled():
         figure = style.new_figure(height, _WIDTH)
-        return figure, figure.add_subplot()
+        yield figure, figure.add_subplot()
 
 
-def as_text() -> None:
-    """Let names be text, whatever is in them: nothing is read as a formula."""
+@contextlib.contextmanager
+def _styled() -> Iterator[None]:
     import matplotlib as mpl
 
-    mpl.rcParams.update(
-        {
-            "text.parse_math": False,
-            "axes.formatter.use_mathtext": False,
-            "font.size": 9.0,
-            "axes.labelsize": 9.0,
-            "xtick.labelsize": 8.5,
-            "ytick.labelsize": 8.5,
-            "legend.fontsize": 8.5,
-            "axes.titlesize": 9.0,
-        }
-    )
+    with style.applied():
+        mpl.rcParams.update(
+            {
+                "text.parse_math": False,
+                "axes.formatter.use_mathtext": False,
+                "font.size": 9.0,
+                "axes.labelsize": 9.0,
+                "xtick.labelsize": 8.5,
+                "ytick.labelsize": 8.5,
+                "legend.fontsize": 8.5,
+                "axes.titlesize": 9.0,
+            }
+        )
+        yield
 
 
 def labelled(axes: "Axes", x: str, y: str) -> None:
@@ -103,13 +106,11 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
     import seaborn as sns
 
     cut = plain["details"]["slices"][index]
-    figure, axes = opened()
     outliers = [row["outlier"] for row in plain["details"]["rows"][: len(cut["rows"])]]
     names = isinstance(cut["suggested"], str)
     places = {level: i for i, level in enumerate(cut["at"])}
     at = np.arange(len(places)) if names else np.array(cut["at"], dtype=float)
-    with style.applied():
-        as_text()
+    with drawing() as (figure, axes):
         if names:
             expected, low, high = (np.array(cut[key]) for key in ("expected", "low", "high"))
             axes.errorbar(
@@ -148,9 +149,7 @@ def curve_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     curve = plain["details"]["curve"]
-    figure, axes = opened()
-    with style.applied():
-        as_text()
+    with drawing() as (figure, axes):
         axes.plot(curve["size"], curve["suggested"], color=style.BLUE, label="suggested")
         axes.plot(
             curve["size"],
@@ -183,11 +182,9 @@ def trade_off_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     trade = plain["details"]["trade_off"]
-    figure, axes = opened()
     others = np.array(trade["others"]).reshape(-1, 2)
     best = plain["best"]
-    with style.applied():
-        as_text()
+    with drawing() as (figure, axes):
         sns.scatterplot(
             x=others[:, 0], y=others[:, 1], ax=axes, color=style.GREY, s=12, alpha=0.55, label="other decisions"
         )
@@ -212,10 +209,8 @@ def weights_picture(plain: Plain) -> "Figure":
 
     contexts = plain["details"]["contexts"][:MOST_CONTEXTS]
     labels = [short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts]
-    figure, axes = opened(0.75 + 0.26 * len(contexts))
     kinds = {"weight": "forecast", "worst": "worst"}
-    with style.applied():
-        as_text()
+    with drawing(0.75 + 0.26 * len(contexts)) as (figure, axes):
         sns.barplot(
             x=[one[key] for key in kinds for one in contexts],
             y=[f"{i}" for _ in kinds for i in range(len(contexts))],
@@ -225,12 +220,8 @@ def weights_picture(plain: Plain) -> "Figure":
             saturation=1.0,
             errorbar=None,
         )
-        axes.set_yticks(range(len(contexts)), labels)
         axes.set_ylim(len(contexts) - 0.4, -0.6)
-        axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
-        axes.grid(visible=True, axis="x")
-        axes.set_xlabel("probability")
-        axes.set_ylabel("")
+        _named_bars(axes, labels, "probability")
     return figure
 
 
@@ -239,9 +230,7 @@ def learnt_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     entries = sorted(plain["influences"], key=lambda entry: -entry["swing"])
-    figure, axes = opened(0.7 + 0.3 * len(entries))
-    with style.applied():
-        as_text()
+    with drawing(0.7 + 0.3 * len(entries)) as (figure, axes):
         sns.barplot(
             x=[entry["swing"] for entry in entries],
             y=[f"{i}" for i in range(len(entries))],
@@ -251,11 +240,8 @@ def learnt_picture(plain: Plain) -> "Figure":
             saturation=1.0,
             dodge=False,
         )
-        axes.set_yticks(range(len(entries)), [short(entry["name"]) for entry in entries])
-        axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
-        axes.grid(visible=True, axis="x")
-        axes.set_xlabel(f"moves {column_with_unit(plain, plain['outcome'])} by")
-        axes.set_ylabel("")
+        shown = column_with_unit(plain, plain["outcome"])
+        _named_bars(axes, [short(entry["name"]) for entry in entries], f"moves {shown} by")
     return figure
 
 
@@ -264,9 +250,7 @@ def front_picture(plain: Plain) -> "Figure":
     import seaborn as sns
 
     first, second = (one["name"] for one in plain["outcomes"][:2])
-    figure, axes = opened()
-    with style.applied():
-        as_text()
+    with drawing() as (figure, axes):
         sns.scatterplot(
             x=[one["worst"][first] for one in plain["front"]],
             y=[one["worst"][second] for one in plain["front"]],
@@ -292,9 +276,7 @@ def radius_picture(plain: Plain) -> "Figure":
     """Draw how far blocks of the log lay from the rows before them, and the radius that the next is to lie within."""
     estimate = plain["estimate"]
     blocks = np.arange(1, estimate["blocks"] + 1)
-    figure, axes = opened()
-    with style.applied():
-        as_text()
+    with drawing() as (figure, axes):
         axes.plot(
             blocks, estimate["distances"], color=style.BLUE, marker="o", markersize=5, linestyle="none", label="blocks"
         )
@@ -309,6 +291,100 @@ def radius_picture(plain: Plain) -> "Figure":
     return figure
 
 
+def _named_bars(axes: "Axes", names: Sequence[str], x: str) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
+    axes.grid(visible=True, axis="x")
+    axes.set_xlabel(x)
+    axes.set_ylabel("")
+
+
 def _jitter(i: int) -> float:
     """Return an offset that keeps points of one name apart."""
     return 0.24 * ((i * 0.618034) % 1.0 - 0.5) - 0.25
+
+
+#: How each way to decide is drawn.
+_LINES: dict[str, dict[str, Any]] = {
+    SUGGESTED: {"color": style.BLUE},
+    STEADY: {"color": style.VERMILLION, "linestyle": style.DASHED},
+    DONE: {"color": style.GREY, "linestyle": style.DOTTED},
+}
+
+
+def earned_picture(plain: Plain) -> "Figure":
+    """Draw what each way to decide earns, added up row by row."""
+    with drawing() as (figure, axes):
+        at = np.arange(1, len(plain["judgements"]) + 1)
+        for who, look in _LINES.items():
+            earned = np.cumsum([row["earned"][who] for row in plain["judgements"]])
+            axes.plot(at, earned, label=NAMES[who], **look)
+        axes.legend()
+        labelled(axes, "rows judged, in time", f"{column_with_unit(plain, plain['outcome'])}, added up")
+    return figure
+
+
+def ahead_picture(plain: Plain) -> "Figure":
+    """Draw how far the suggestions are ahead, row by row, and where all of it lies with 95 % probability."""
+    with drawing() as (figure, axes):
+        at = np.arange(1, len(plain["judgements"]) + 1)
+        axes.axhline(0.0, color=style.INK, linewidth=0.8)
+        for other, look, to_the_right in ((DONE, _LINES[SUGGESTED], 0.02), (STEADY, _LINES[STEADY], 0.04)):
+            pair = f"{SUGGESTED} over {other}"
+            axes.plot(at, [row["ahead"][pair] for row in plain["judgements"]], label=f"of {OVER[other]}", **look)
+            gain, interval = plain["gains"][pair]["gain"], plain["gains"][pair]["interval"]
+            axes.errorbar(
+                [len(at) * (1.0 + to_the_right)],
+                [gain * len(at)],
+                [[(gain - interval[0]) * len(at)], [(interval[1] - gain) * len(at)]],
+                color=look["color"],
+                fmt="_",
+                capsize=4,
+            )
+        axes.legend()
+        labelled(axes, "rows judged, in time", f"ahead in {column_with_unit(plain, plain['outcome'])}")
+    return figure
+
+
+def parts_picture(plain: Plain) -> "Figure":
+    """Draw what is gained in each part of the rows, with intervals."""
+    parts = plain["parts"]
+    with drawing(0.9 + 0.4 * len(parts)) as (figure, axes):
+        axes.axvline(0.0, color=style.INK, linewidth=0.8)
+        for other, look, shift, marker in ((DONE, _LINES[SUGGESTED], -0.14, "o"), (STEADY, _LINES[STEADY], 0.14, "s")):
+            pair = f"{SUGGESTED} over {other}"
+            found = [(i, part["gains"][pair]) for i, part in enumerate(parts) if part["gains"]]
+            gains = np.array([one["gain"] for _, one in found])
+            limits = np.array([one["interval"] for _, one in found]).reshape(-1, 2)
+            axes.errorbar(
+                gains,
+                [i + shift for i, _ in found],
+                xerr=np.abs(limits.T - gains),
+                color=look["color"],
+                fmt=marker,
+                markersize=5,
+                capsize=3,
+                label=f"over {OVER[other]}",
+            )
+        axes.set_yticks(range(len(parts)), [f"{short(part['name'])}\n{values_in_words(part)}" for part in parts])
+        axes.set_ylim(len(parts) - 0.5, -0.5)
+        axes.legend(title=None, loc="lower right", bbox_to_anchor=(1.0, 1.0))  # nothing is beneath it
+        axes.grid(visible=True, axis="x")
+        axes.set_xlabel(
+            f"{'saved' if plain['minimise'] else 'gained'} a row in {column_with_unit(plain, plain['outcome'])}"
+        )
+        axes.set_ylabel("")
+    return figure
+
+
+def advice_picture(plain: Plain, index: int) -> "Figure":
+    """Draw one number that is decided, step by step, as suggested and by expectation."""
+    name = list(plain["steps"][0]["decisions"][SUGGESTED])[index]
+    with drawing() as (figure, axes):
+        for who, marker in ((SUGGESTED, "o"), (STEADY, "s")):
+            values = [step["decisions"][who][name] for step in plain["steps"]]
+            rows = [step["rows"] for step in plain["steps"]]
+            axes.plot(rows, values, color=_LINES[who]["color"], marker=marker, linestyle="none", label=NAMES[who])
+        axes.legend()
+        labelled(axes, "rows that advised", column_with_unit(plain, name))
+    return figure

@@ -169,8 +169,12 @@ class DistanceAhead:
 
     def __init__(self, stated: SetParameters, horizon: int) -> None:
         self.stated = stated
-        self.cells = None if _takes_points(stated) else _MORE_CELLS if horizon >= _ROWS_FOR_MORE else _CELLS
-        self._by_cells: AmbiguitySet | None = None if self.cells is None else stated.over(None)
+        self.cells: int | None = _MORE_CELLS if horizon >= _ROWS_FOR_MORE else _CELLS
+        self._by_cells: AmbiguitySet | None = None
+        try:
+            self._by_cells = stated.over(None)
+        except BocuError:  # the distance depends on where contexts lie
+            self.cells = None
 
     def __call__(self, past: np.ndarray, weights: np.ndarray, block: np.ndarray) -> float:
         """Return the distance from contexts (t, l), with weights (t,), to those (horizon, l) that follow."""
@@ -184,15 +188,6 @@ class DistanceAhead:
         before = np.bincount(places[: len(points)], mass / mass.sum(), minlength=len(both))
         after = np.bincount(places[len(points) :], alike / len(block), minlength=len(both))
         return float(self.stated.over(both).distance(after, before))
-
-
-def _takes_points(stated: SetParameters) -> bool:
-    """Whether the distance depends on where contexts lie."""
-    try:
-        stated.over(None)
-    except BocuError:
-        return True
-    return False
 
 
 def _order_statistic(values: np.ndarray, coverage: float) -> float:

@@ -173,13 +173,15 @@ class Replay:
 
     def to_html(self) -> str:
         """Return one page that tells all of it, in words and pictures; it needs no other file."""
-        from bocu.advice.replay_page import replay_page_of
+        from bocu.advice.page import replay_page_of
 
         return replay_page_of(self.to_dict())
 
     def __str__(self) -> str:
-
-        return replay_told(self)
+        """Return the lines that `bocu replay` prints."""
+        parts = [[f"note: {note}" for note in self.notes]] if self.notes else []
+        parts += [_how(self), _earned(self), _gains(self), _where(self), _advice(self)]
+        return "\n".join(line for part in parts for line in (*part, ""))
 
 
 NAMES = {DONE: "as was done", STEADY: "best expectation", SUGGESTED: "as suggested"}
@@ -189,35 +191,23 @@ OVER = {DONE: "what was done", STEADY: "best expectation"}
 _ADVICE = 24
 
 
-def replay_told(replay: Replay) -> str:
-    """Return the lines that `bocu replay` prints."""
-    parts = [[f"note: {note}" for note in replay.notes]] if replay.notes else []
-    parts += [_how(replay), _earned(replay), _gains(replay), _where(replay), _advice(replay)]
-    return "\n".join(line for part in parts for line in (*part, ""))
-
-
 def _how(replay: Replay) -> list[str]:
-    times = (
-        f"{replay.blocks} steps in time"
-        if not replay.forecasts
-        else f"{replay.blocks} steps in time, each row under the forecast that was at hand for it"
+    under = ", each row under the forecast that was at hand for it" if replay.forecasts else ""
+    replayed = (
+        f"Replayed {replay.judged} of {replay.rows} rows in {replay.blocks} steps in time{under}, each half of the "
+        "rows advised from its own past"
     )
-    lines = [
-        f"Replayed {replay.judged} of {replay.rows} rows in {times}, each half of the rows advised from its own past"
-    ]
     if replay.judge == BY_LOG:
-        lines.append(
+        return [
+            replayed,
             f"Judged by the log: by the outcome of the nearest row that did not advise, within {NEAR:.0%} of the range "
-            "of each decision and context"
-        )
-    else:
-        lines.append(
-            "Judged by a model, fitted to the half of the rows that did not advise: right as far as that model is"
-        )
-        lines.append(
-            f"  (the log holds rows like the decisions, within {NEAR:.0%} of each range, for {replay.matched} of them)"
-        )
-    return lines
+            "of each decision and context",
+        ]
+    return [
+        replayed,
+        "Judged by a model, fitted to the half of the rows that did not advise: right as far as that model is",
+        f"  (the log holds rows like the decisions, within {NEAR:.0%} of each range, for {replay.matched} of them)",
+    ]
 
 
 def _earned(replay: Replay) -> list[str]:

@@ -356,7 +356,7 @@ def replay(
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
     seen = logs[0]
     clock = clock.of(table, seen.lines)
-    table = _only(table, seen.lines)
+    table = table_rows_at(table, np.flatnonzero(np.isin(table.lines, seen.lines)))
     cuts = _cuts(clock.times, first, steps)
     forecasts = None if forecast is None else _forecasts(forecast, time, clock)
 
@@ -385,20 +385,8 @@ def replay(
     if forecasts is not None:
         judged = np.isin(clock.times, list(forecasts))
         notes += _without_forecast(judged[cuts[0] :])
-    halves = [
-        Half(
-            half,
-            logs,
-            outcomes,
-            chosen,
-            cuts,
-            judged,
-            asked.get("names", ONE_HOT),
-            advise,
-            each=forecasts is not None,
-        )
-        for half in (0, 1)
-    ]
+    code, each = asked.get("names", ONE_HOT), forecasts is not None
+    halves = [Half(half, logs, outcomes, chosen, cuts, judged, code, advise, each=each) for half in (0, 1)]
     matched, of = (sum(count) for count in zip(*((half.matched.sum(), len(half.rows)) for half in halves), strict=True))
     if judge == AUTO:
         judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * of) else BY_MODEL
@@ -599,9 +587,3 @@ def _cuts(times: np.ndarray, first: int | None, steps: int) -> np.ndarray:
     if len(cuts) < 3 or cuts[0] < FEWEST_ROWS // 4:
         raise BocuError("the log is too short to be replayed: its rows have next to no different times")
     return cuts
-
-
-def _only(table: LogTable, lines: Sequence[str]) -> LogTable:
-    """Return the rows of a table that are called so."""
-    kept = set(lines)
-    return table_rows_at(table, np.array([i for i, line in enumerate(table.lines) if line in kept]))

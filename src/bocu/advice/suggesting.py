@@ -22,12 +22,11 @@ from bocu.advice.cells import fewer_contexts
 from bocu.advice.choices import Decisions
 from bocu.advice.details import NINETY_FIVE, details, log_rows
 from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_log_table, read_logs, weighted
-from bocu.advice.model import MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, checked_code, forgetting_of, influences
+from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
 from bocu.advice.outcomes import (
     Combined,
     ExpectedOutcome,
     OnFront,
-    Outcome,
     by_spread,
     front,
     read_outcomes,
@@ -48,23 +47,15 @@ from bocu.robust.ambiguity.parameters import SetParameters
 
 def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[ExpectedOutcome, ...]:
     """Return what a decision (d,) brings of each outcome."""
-    return tuple(
-        _earned(value[None], one, model, rule) for one, model in zip(learnt.outcomes, learnt.models, strict=True)
-    )
-
-
-def _earned(row: np.ndarray, one: Outcome, model: Learnt, rule: Rule) -> ExpectedOutcome:
-    payoffs = model.means(row)
-    expected = one.sign * float((payoffs @ rule.weights)[0])
-    half = NINETY_FIVE * float(model.spreads(row, rule.weights)[0])
-    return ExpectedOutcome(
-        name=one.name,
-        minimise=one.minimise,
-        weight=one.weight,
-        expected=expected,
-        interval=(expected - half, expected + half),
-        worst=one.sign * float(rule.lowest(payoffs)[0]) if rule.has_worst else None,
-    )
+    found = []
+    for one, model in zip(learnt.outcomes, learnt.models, strict=True):
+        payoffs = model.means(value[None])
+        expected = one.sign * float((payoffs @ rule.weights)[0])
+        half = NINETY_FIVE * float(model.spreads(value[None], rule.weights)[0])
+        worst = one.sign * float(rule.lowest(payoffs)[0]) if rule.has_worst else None
+        interval = expected - half, expected + half
+        found.append(ExpectedOutcome(one.name, one.minimise, one.weight, expected, interval, worst))
+    return tuple(found)
 
 
 def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFront, ...]:
@@ -167,7 +158,8 @@ def suggest(
     outcomes = read_outcomes(outcome, minimise, weights)
     if missing not in MISSING:
         raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
-    code = checked_code(names)
+    if names not in CODES:
+        raise BocuError(f"--names: found {shown(names)}; {nearest(names, CODES)}")
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
@@ -192,7 +184,7 @@ def suggest(
     given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
     makers = [
-        functools.partial(Learnt, chosen, one, given, how.sign, recency, code)
+        functools.partial(Learnt, chosen, one, given, how.sign, recency, names)
         for one, how in zip(logs, outcomes, strict=True)
     ]
     models = [believed(one, make) for one, make in zip(logs, makers, strict=True)]
@@ -257,7 +249,7 @@ def suggest(
             *extrapolated(met, seen.contexts, given.contexts),
             *forgetting.notes,
             *models[0].notes,
-            *how_coded(chosen, code),
+            *how_coded(chosen, names),
             *how_weighed(outcomes, weights),
         ),
         outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),

@@ -170,8 +170,8 @@ class Suggestion:
         return page_of(self.to_dict())
 
     def __str__(self) -> str:
-
-        return suggestion_told(self)
+        """Return the lines that `bocu suggest` prints."""
+        return "\n".join(line for part in _parts(self) for line in (*part, ""))
 
 
 #: Most contexts whose change of weight is told.
@@ -180,15 +180,7 @@ _TOLD = 4
 #: Most alternatives that are told.
 _ALTERNATIVES = 10
 
-_UNDER = {
-    "so": "best expectation under the forecast",
-    "ro": "best in its worst context",
-}
-
-
-def suggestion_told(suggestion: Suggestion) -> str:
-    """Return the lines that `bocu suggest` prints."""
-    return "\n".join(line for part in _parts(suggestion) for line in (*part, ""))
+_UNDER = {"so": "best expectation under the forecast", "ro": "best in its worst context"}
 
 
 def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
@@ -287,7 +279,7 @@ def _prices(suggestion: Suggestion) -> list[str]:
         ]
         for entry in suggestion.prices
     ]
-    return [f"Price of robustness, by {size}:", *(f"  {line}" for line in table(head, rows))]
+    return [f"Price of robustness, by {size}:", *_table(head, rows)]
 
 
 def _front(suggestion: Suggestion) -> list[str]:
@@ -301,7 +293,7 @@ def _front(suggestion: Suggestion) -> list[str]:
         ]
         for entry in suggestion.front
     ]
-    return ["Decisions that no other beats in all outcomes:", *(f"  {line}" for line in table(head, rows))]
+    return ["Decisions that no other beats in all outcomes:", *_table(head, rows)]
 
 
 def _alternatives(suggestion: Suggestion) -> list[str]:
@@ -318,7 +310,7 @@ def _alternatives(suggestion: Suggestion) -> list[str]:
     more = len(suggestion.alternatives) - len(rows)
     return [
         "Alternatives, best first:",
-        *(f"  {line}" for line in table(head, rows)),
+        *_table(head, rows),
         *([f"  and {more} others"] if more else []),
     ]
 
@@ -335,7 +327,7 @@ def _influences(suggestion: Suggestion) -> list[str]:
         ]
         for entry in sorted(suggestion.influences, key=lambda entry: -entry.swing)
     ]
-    return ["What was learnt:", *(f"  {line}" for line in table(head, rows))]
+    return ["What was learnt:", *_table(head, rows)]
 
 
 def _outliers(suggestion: Suggestion) -> list[str]:
@@ -353,6 +345,10 @@ def _outliers(suggestion: Suggestion) -> list[str]:
     if len(rows) > _TOLD:
         lines.append(f"  and {len(rows) - _TOLD} others")
     return lines
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"  {line}" for line in table(head, rows)]
 
 
 def _judged(judged: Judged, suggestion: Suggestion) -> str:

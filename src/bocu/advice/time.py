@@ -159,9 +159,7 @@ def dates_of(cells: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
 
     Where a cell is missing or no date it is not a number, and its form is empty.
     """
-    import pandas as pd
-
-    text = pd.Series([None if is_missing(cell) else _text(cell) for cell in cells], dtype=object)
+    text = [None if is_missing(cell) else _text(cell) for cell in cells]
     read = {name: _days(text, form) for name, form in FORMATS.items()}
     found, forms = np.full(len(text), np.nan), [""] * len(text)
     for name in sorted(read, key=lambda name: int(np.isfinite(read[name]).sum())):
@@ -247,7 +245,9 @@ class Forgetting:
 
     def of_contexts(self, rows: int | None = None) -> np.ndarray:
         """Return how much the first so many rows (all of them, if None) count in a reference after the last of them."""
-        return self._weights(self.contexts, rows)
+        if self.contexts is None:
+            return np.ones(len(self.clock.times[:rows]))
+        return self.clock.recency(self.contexts, rows)
 
     def of_payoffs_at(self, clock: Clock) -> np.ndarray | None:
         """Return how much rows of a clock, in any order, count as observations; None where all count alike."""
@@ -269,11 +269,6 @@ class Forgetting:
         ]
         told = [text.replace("after never", "never") for text in told]
         return [f"older rows count less, {found}; they count half as {' and as '.join(told)}"]
-
-    def _weights(self, half_life: float | None, rows: int | None) -> np.ndarray:
-        if half_life is None:
-            return np.ones(len(self.clock.times[:rows]))
-        return self.clock.recency(half_life, rows)
 
 
 def read_forgetting(forget: str | float | None, clock: Clock) -> Forgetting | None:

@@ -23,21 +23,16 @@ def plan_command(
     ] = None,
     mirror: Mirror = None,
     config: Settings = None,
-    measure: Annotated[
-        bool,
-        typer.Option("--measure", help="First time some rounds of each branch without a run file."),
-    ] = False,
     trust: Trust = False,
 ) -> None:
     """Show jobs, core hours, wall time and disk of an experiment: of all of it, and of what is still to be done.
 
-    Times are learnt from run files of the branch, else from a pilot (--measure), else from run files of the same
-    problem and algorithm under results/, else they come from a model; the last column says which. What is done is
-    told by what the files say of themselves.
+    Times are learnt from run files of the branch, else from run files of the same problem and algorithm under results/,
+    else they come from a model; the last column says which. What is done is told by what the files say of themselves.
     """
     from bocu.core.written import counted
     from bocu.sweep.forecast import Forecaster
-    from bocu.sweep.opening import open_plan, refuse_links_out
+    from bocu.sweep.opening import open_plan
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import statuses
 
@@ -45,13 +40,6 @@ def plan_command(
     for note in plan.notes():
         typer.echo(f"note: {note}", err=True)
     forecaster = Forecaster(plan)
-    if measure:
-        if not trust:
-            refuse_links_out(plan.results)
-        from bocu.sweep.forecast import measure_pilots
-
-        unknown = (branch for branch in plan.branches.values() if not forecaster.runs(branch))
-        measure_pilots(plan, unknown, lambda line: typer.echo(line, err=True))
     staleness = Staleness(plan)
     blocks = list(statuses(plan, staleness))
     per_job = max(plan.per_job.values())
@@ -126,7 +114,7 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
     )
     if cautious := sorted({name for mine in by_branch(blocks).values() for name in forecaster.unknown(mine[0].branch)}):
         says = "says" if len(cautious) == 1 else "say"
-        yield f"caution: {', '.join(cautious)} {says} nothing of what a round costs; `--measure` measures it"
+        yield f"caution: {', '.join(cautious)} {says} nothing of what a round costs; finished blocks will"
     yield ""
     head = ("", "jobs", "core hours", f"on {cores} cores", "run files")
     yield from table(

@@ -168,23 +168,22 @@ def _first_fault(
     # Unknown keys first: a misspelt key also makes the right one look missing.
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
     fault = faults[0]
-    place = _place(model, fault["loc"])
-    key = ".".join(shown_key(part) for part in place.keys)
-    places = dict.fromkeys(_place(model, other["loc"]).keys for other in faults)
-    others = [".".join(map(shown_key, keys)) for keys in places][1:]
-    if place.union:
-        inside, message, deeper = _union_fault(place.annotation, _value_at(data, place.keys, fault["input"]), context)
+    (keys, annotation), *rest = (_place(model, each["loc"]) for each in faults)
+    key = ".".join(map(shown_key, keys))
+    others = [".".join(map(shown_key, other)) for other in dict.fromkeys(place for place, _ in rest) if other != keys]
+    if len(_members(annotation)) > 1:
+        inside, message, deeper = _union_fault(annotation, _value_at(data, keys, fault["input"]), context)
         return _below(key, inside), message, [*(_below(key, other) for other in deeper), *others]
     if fault["type"] == "extra_forbidden":
-        fields = _keys_of(_place(model, fault["loc"][:-1]).annotation)
+        fields = _keys_of(_place(model, fault["loc"][:-1])[1])
         return key, f"unknown key; {nearest(str(fault['loc'][-1]), fields)}", others
     if fault["type"] == "missing":
         return key, "this key is required", others
     message = fault["msg"].removeprefix("Value error, ")
-    named, _, rest = message.partition(": ")
-    if rest and named.partition(".")[0] in _keys_of(place.annotation):
+    named, _, said = message.partition(": ")
+    if said and named.partition(".")[0] in _keys_of(annotation):
         # The section's own check names the key.
-        return _below(key, named), rest, others
+        return _below(key, named), said, others
     if fault["type"] in ("model_type", "dict_type", "mapping_type"):
         message = "a mapping of keys to values is wanted"
     elif fault["type"] == "literal_error":
@@ -197,29 +196,17 @@ def _below(key: str, inside: str) -> str:
     return ".".join(part for part in (key, inside) if part)
 
 
-class _Place:
-    """Where a fault is.
+def _place(annotation: object, location: Sequence[str | int]) -> tuple[tuple[str | int, ...], object]:
+    """Return the path of keys to a fault, or to the value of several allowed forms that it is in, and the type there.
 
-    Attributes:
-        keys: the path of keys to it, or to the value of several allowed forms that it is in.
-        annotation: type of what belongs there; None where nothing does.
-        union: whether that has several forms.
+    The type is None where nothing belongs.
     """
-
-    def __init__(self, keys: tuple[str | int, ...], annotation: object) -> None:
-        self.keys = keys
-        self.annotation = annotation
-        self.union = len(_members(annotation)) > 1
-
-
-def _place(annotation: object, location: Sequence[str | int]) -> _Place:
     for position, part in enumerate(location):
-        place = _Place(tuple(location[:position]), annotation)
-        if place.union:
-            return place
-        (member,) = _members(annotation) or (None,)
-        annotation = _inside(member, part)
-    return _Place(tuple(location), annotation)
+        members = _members(annotation) or (None,)
+        if len(members) > 1:
+            return tuple(location[:position]), annotation
+        annotation = _inside(members[0], part)
+    return tuple(location), annotation
 
 
 def _inside(annotation: Any, part: str | int) -> object:

@@ -20,20 +20,21 @@ from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 
-#: Arguments of `bocu.suggest` that an adapter hands on; all others it fills in itself.
-OPTIONS = (
-    "alpha",
-    "constraints",
-    "forget",
-    "horizon",
-    "keys",
-    "missing",
-    "names",
-    "objective",
-    "radius",
-    "set",
-    "units",
-)
+#: Arguments of `bocu.suggest` that an adapter fills in itself, or has no use for; all others it hands on.
+_FILLED = {
+    "log",
+    "contexts",
+    "outcome",
+    "decisions",
+    "forecast",
+    "minimise",
+    "explore",
+    "time",
+    "alternatives",
+    "weights",
+}
+_DEFAULTS = {name: one.default for name, one in inspect.signature(suggest).parameters.items() if name not in _FILLED}
+OPTIONS = sorted(_DEFAULTS)
 
 
 @dataclass(frozen=True)
@@ -163,8 +164,7 @@ class Question:
         for name in self.options:
             if name not in OPTIONS:
                 raise BocuError(f"{name}: no option of an adapter; {nearest(name, OPTIONS)}")
-        signature = inspect.signature(suggest).parameters
-        stated = {name: self.options.get(name, signature[name].default) for name in OPTIONS}
+        stated = {**_DEFAULTS, **self.options}
         refuse_mixed_up(Decisions(()), tuple(self.contexts), (), stated["objective"])
         radius = read_radius(stated["radius"])
         stated_set(stated["objective"], stated["set"], radius, stated["keys"] or {}, stated["alpha"])

@@ -311,6 +311,13 @@ class Problem(ABC, Generic[ProblemType]):
         self.provenance = dict(prepared)
         self.simulated = bool(self.provenance.get("data_label"))
 
+    @classmethod
+    def bare(cls, parameters: ProblemType) -> Self:
+        """Return a problem before its files are read, of which planning asks what its parameters say."""
+        found = cls.__new__(cls)
+        Problem.__init__(found, parameters, {})
+        return found
+
     @property
     def title(self) -> str:
         """What it is called in headings."""

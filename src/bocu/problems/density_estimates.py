@@ -50,11 +50,8 @@ class EstimateDistances(FiniteProblem[EstimateDistancesParameters]):
         paper="Huang et al. 2024, table 2",
     )
     Parameters = EstimateDistancesParameters
-    units = "1"
     decision_names = ("contexts",)
-    decision_units = ("1",)
     context_names = ("context",)
-    context_units = ("1",)
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Return minus the distances, between 0 and 2, shape (4, 1)."""

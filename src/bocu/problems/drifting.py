@@ -86,11 +86,8 @@ class DriftingSample(FiniteProblem[DriftingParameters]):
     )
     protocols = ("general", "data-driven")  # type: ignore[assignment]
     Parameters = DriftingParameters
-    units = "1"
     decision_names = ("x",)
-    decision_units = ("1",)
     context_names = ("c",)
-    context_units = ("1",)
 
     def __init__(self, parameters: DriftingParameters, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)

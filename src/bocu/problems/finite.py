@@ -145,15 +145,17 @@ class FiniteProblem(Problem[FiniteType]):
         decisions, contexts: grid points, shapes (decisions, dimension) and (contexts, dimension).
         references, truths: those stated over the rounds, the last one stays; `truth_in` and `reference_in` are those of
             a round, shifted or announced.
+        decision_units, context_units: of the coordinates; left out, they are scaled and have none.
         priors: the candidates.
         model: the Gaussian process that algorithms with one model believe in; None before it was fitted.
     """
 
     decision_names: ClassVar[tuple[str, ...]]
-    decision_units: ClassVar[tuple[str, ...]]
+    decision_units: ClassVar[tuple[str, ...]] = ()
     context_names: ClassVar[tuple[str, ...]]
-    context_units: ClassVar[tuple[str, ...]]
+    context_units: ClassVar[tuple[str, ...]] = ()
     protocols = CONTEXTUAL
+    units = "1"
 
     def __init__(self, parameters: FiniteType, inputs: Mapping[str, object]) -> None:
         super().__init__(parameters, inputs)
@@ -168,12 +170,11 @@ class FiniteProblem(Problem[FiniteType]):
 
     @classmethod
     def outline(cls, parameters: FiniteType) -> Outline:
-        bare = cls.__new__(cls)
-        Problem.__init__(bare, parameters, {})
+        bare = cls.bare(parameters)
         bare._lay_out()
         check_scales(parameters.variance, bare.model_noise)
         labels = parameters.check_candidates(len(cls.decision_names) + len(cls.context_names))
-        return Outline(FiniteDomain(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
+        return Outline(_space(bare.decisions, cls.decision_names, cls.decision_units), priors=labels)
 
     @classmethod
     def check_rounds(cls, parameters: FiniteType, iterations: int) -> None:
@@ -283,8 +284,8 @@ class FiniteRealisation(Realisation):
         self._problem = problem
         self._replacement = problem.parameters.initial_replacement
         self.description = Description(
-            decisions=FiniteDomain(problem.decisions, problem.decision_names, problem.decision_units),
-            contexts=FiniteDomain(problem.contexts, problem.context_names, problem.context_units),
+            decisions=_space(problem.decisions, problem.decision_names, problem.decision_units),
+            contexts=_space(problem.contexts, problem.context_names, problem.context_units),
             noise=problem.parameters.noise,
             protocol=problem.protocol,
             model=problem.model,
@@ -314,6 +315,10 @@ class FiniteRealisation(Realisation):
 
     def truth(self, t: int) -> np.ndarray:
         return self._problem.truth_in(t)
+
+
+def _space(points: np.ndarray, names: tuple[str, ...], units: tuple[str, ...]) -> FiniteDomain:
+    return FiniteDomain(points, names, units or ("1",) * len(names))
 
 
 def _of_round(distributions: Sequence[np.ndarray], t: int) -> np.ndarray:

@@ -95,8 +95,7 @@ class Hills(Problem[HillsParameters]):
 
     @classmethod
     def outline(cls, parameters: HillsParameters) -> Outline:
-        bare = cls.__new__(cls)
-        Problem.__init__(bare, parameters, {})
+        bare = cls.bare(parameters)
         bare.positions = np.linspace(0.0, 1.0, parameters.grid)
         return Outline(_arms(bare.positions), bare._open_arms(), cls.prior_labels)
 

@@ -129,8 +129,6 @@ class IrrigationTable(SimulatedTable[IrrigationParameters]):
     """Profit over two numbers that settle the water, and seasons."""
 
     context_names = ("rain of three months, scaled", "reference evapotranspiration of three months, scaled")
-    context_units = ("1", "1")
-    decision_units = ("1", "1")
 
     def cells(self, values: np.ndarray) -> np.ndarray:
         """Gather seasons by quantiles of rain and of evapotranspiration."""

@@ -100,11 +100,8 @@ class Plant(PreparedMeanProblem[PlantParameters]):
         paper="Tay et al. 2024",
     )
     Parameters = PlantParameters
-    units = "1"
     decision_names = ("pH, scaled",)
-    decision_units = ("1",)
     context_names = ("NH3 concentration, scaled",)
-    context_units = ("1",)
 
 
 ROUNDING = 1e-9
@@ -137,11 +134,8 @@ class Infection(PreparedMeanProblem[InfectionParameters]):
         paper="Tay et al. 2024",
     )
     Parameters = InfectionParameters
-    units = "1"
     decision_names = ("test kits of group 1, share", "test kits of group 2, share")
-    decision_units = ("1", "1")
     context_names = ("initial cases in group 1, share", "initial cases in group 2, share", "transmission, scaled")
-    context_units = ("1", "1", "1")
 
     def feasible(self, kind: str, points: np.ndarray) -> np.ndarray | None:
         """Keep shares that sum to at most 1, where the parameters ask for it."""
@@ -174,6 +168,4 @@ class PortfolioTable(PreparedMeanProblem[PortfolioTableParameters]):
     Parameters = PortfolioTableParameters
     units = PortfolioData.units
     decision_names = ("risk aversion", "trade aversion", "holding-cost multiplier")
-    decision_units = ("1", "1", "1")
     context_names = ("bid-ask spread, scaled", "borrowing cost, scaled")
-    context_units = ("1", "1")

@@ -179,10 +179,7 @@ class ScalarisedProblem(Problem[ScalarisedType]):
     @classmethod
     def check_rounds(cls, parameters: ScalarisedType, iterations: int) -> None:
         if parameters.shift is not None:
-            bare = cls.__new__(cls)
-            Problem.__init__(bare, parameters, {})
-            assert bare.schedule is not None
-            bare.schedule.check(iterations)
+            shifting(parameters.base, parameters.shift, cls.bare(parameters).dimensions[1]).check(iterations)
 
     def payoffs(self, decisions: np.ndarray) -> np.ndarray:
         """Return the payoffs of decisions (m, Dx) in all contexts, shape (m, contexts, K)."""
@@ -194,8 +191,7 @@ class ScalarisedProblem(Problem[ScalarisedType]):
         stated = parameters.scalarisation
         if stated is None and parameters.decisions is None:
             return Outline()
-        bare = cls.__new__(cls)
-        Problem.__init__(bare, parameters, {})
+        bare = cls.bare(parameters)
         if stated is not None and (len(stated) != bare.outputs or bare.outputs == 1):
             allowed = f"{bare.outputs} numbers, one an output" if bare.outputs > 1 else "null where there is one output"
             raise BocuError(f"scalarisation: found {stated}; allowed: {allowed}")

@@ -65,11 +65,8 @@ class Hartmann3(FiniteProblem[Hartmann3Parameters]):
         paper="Tay et al. 2024",
     )
     Parameters = Hartmann3Parameters
-    units = "1"
     decision_names = ("x1", "x2")
-    decision_units = ("1", "1")
     context_names = ("c",)
-    context_units = ("1",)
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Return the same table to every seed."""
@@ -99,11 +96,8 @@ class GPSample(FiniteProblem[GPSampleParameters]):
         paper="Tay et al. 2024",
     )
     Parameters = GPSampleParameters
-    units = "1"
     decision_names = ("x1", "x2")
-    decision_units = ("1", "1")
     context_names = ("c1", "c2")
-    context_units = ("1", "1")
 
     def payoff_table(self, streams: Streams) -> np.ndarray:
         """Draw the points, and the prior at them, from the stream "problem"."""
@@ -237,11 +231,8 @@ class Kirschner(FiniteProblem[KirschnerParameters]):
         paper="Kirschner et al. 2020",
     )
     Parameters = KirschnerParameters
-    units = "1"
     decision_names = ("decision",)
-    decision_units = ("1",)
     context_names = ("context",)
-    context_units = ("1",)
 
     @property
     def title(self) -> str:
@@ -356,11 +347,8 @@ class SatisficingBumps(FiniteProblem[SatisficingBumpsParameters]):
         paper="after Saday et al. 2023",
     )
     Parameters = SatisficingBumpsParameters
-    units = "1"
     decision_names = ("decision",)
-    decision_units = ("1",)
     context_names = ("context",)
-    context_units = ("1",)
 
     def _lengthscales(self) -> tuple[float, float]:
         return self.parameters.decision_lengthscale, self.parameters.lengthscale

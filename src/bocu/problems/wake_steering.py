@@ -79,9 +79,7 @@ class WakeSteering(SimulatedTable[WakeSteeringParameters]):
     Parameters = WakeSteeringParameters
     units = "kW"
     decision_names = ("yaw of the first turbine, -30 to 30 degrees, scaled", "yaw of the second turbine, likewise")
-    decision_units = ("1", "1")
     context_names = ("wind direction, -15 to 15 degrees, scaled", "wind speed, 6 to 11 m/s, scaled")
-    context_units = ("1", "1")
 
     def cells(self, values: np.ndarray) -> np.ndarray:
         """Take each wind for a cell of its own."""

@@ -1,9 +1,8 @@
 """How long blocks of seeds take and how large they get, what their jobs ask for, and how many seeds share one.
 
-Known from, in this order: run files of the branch; a pilot of it, measured when asked for and kept beside the results;
-run files of other experiments, of the same classes; else the model alone (`experiment.resources`), cautious where a
-class says nothing. The model carries measured times over to other numbers of seeds and iterations. None of this enters
-a path or the parameters of a job.
+Known from, in this order: run files of the branch; run files of other experiments, of the same classes; else the model
+alone (`experiment.resources`), cautious where a class says nothing. The model carries measured times over to other
+numbers of seeds and iterations. None of this enters a path or the parameters of a job.
 
 Where an experiment says `per_job: auto`, a job is to take a minute: long beside its own start, short beside the sweep,
 and soon repeated when it fails. A sweep with less work than that for every core is cut smaller, for the cores to share
@@ -13,27 +12,22 @@ computed one by one, so that no number depends on any of this.
 
 import functools
 import json
-import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.files import canonical_json, read_text, write_json
-from bocu.core.plain import Plain, Specification
+from bocu.core.io.files import read_text, write_json
+from bocu.core.plain import Specification
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.paths import RESULTS, block_name
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.record import read_record
 from bocu.sweep.experiment.resources import (
     FILE_MB,
-    PROCESS_MB,
-    ROW_COPIES,
     START_SECONDS,
-    WORKFLOW_MB,
-    BlockEstimate,
     estimate,
     memory,
     minutes,
@@ -41,9 +35,6 @@ from bocu.sweep.experiment.resources import (
     usual_seconds,
 )
 from bocu.sweep.narrator import UNFORECAST, Job
-from bocu.sweep.runs.pilot import SECONDS as PILOT_SECONDS
-from bocu.sweep.runs.pilot import Pilot, in_a_process
-from bocu.sweep.staleness import flat
 
 _FILES = 4  # that are read of one branch
 MODEL, CAUTION = "model", "caution"
@@ -57,7 +48,7 @@ class BlockForecast:
         seconds: core seconds of the run itself.
         memory_mb: peak memory of its job, MB.
         disk_mb: its run file, MB.
-        source: where this is known from: "4 run files", "pilot", "model" or, where the model knows nothing, "caution".
+        source: where this is known from: "4 run files", "model" or, where the model knows nothing, "caution".
     """
 
     seconds: float
@@ -128,15 +119,9 @@ class Forecaster:
     def _learn(self, branch: Branch) -> Callable[[int], BlockForecast]:
         if found := self.runs(branch):
             return functools.partial(_by_runs, branch, found)
-        if branch.key in self._pilots:
-            return functools.partial(by_pilot, branch, self._pilots[branch.key])
         if self.looks_elsewhere and (found := self._elsewhere.get(_kind_of(branch), [])):
             return functools.partial(_by_runs, branch, found)
         return functools.partial(_by_model, branch)
-
-    @functools.cached_property
-    def _pilots(self) -> dict[tuple[str, str, str], Pilot]:
-        return read_pilots(self.plan)
 
     @functools.cached_property
     def _elsewhere(self) -> dict[tuple[str, ...], list[Measured]]:
@@ -168,35 +153,6 @@ def _by_runs(branch: Branch, runs: Sequence[Measured], seeds: int) -> BlockForec
     model = estimate(branch, seeds)
     source = f"{len(runs)} run file{'s' if len(runs) > 1 else ''}"
     return BlockForecast((model.seconds - START_SECONDS) * slower, model.memory_mb, model.disk_mb * larger, source)
-
-
-def by_pilot(branch: Branch, pilot: Pilot, seeds: int) -> BlockForecast:
-    """Carry a pilot's rounds on to all rounds, by the model's growth; where that knows nothing, by the pilot's own."""
-    half, whole, rounds = pilot.half, pilot.whole, branch.iterations
-    model = estimate(branch, seeds)
-    last = (whole.seconds - half.seconds) / max(whole.rounds - half.rounds, 1) or whole.seconds / whole.rounds
-    more = max(rounds - whole.rounds, 0)
-    if model.unknown:
-        # A line through the rates of both halves of the pilot, in their middles, which never falls.
-        growth = max(0.0, last - half.seconds / half.rounds) / (whole.rounds / 2)
-        added = more * (last + growth * (rounds - half.rounds) / 2)
-        held = more * (whole.memory_mb - half.memory_mb) / max(whole.rounds - half.rounds, 1)
-        rows_mb = 1e-6 * seeds * rounds * pilot.row_bytes
-        disk_mb = FILE_MB + rows_mb
-        memory_mb = WORKFLOW_MB + max(whole.memory_mb, PROCESS_MB) + held + ROW_COPIES * rows_mb
-    else:
-
-        def modelled(iterations: int) -> BlockEstimate:
-            return estimate(replace(branch, iterations=iterations), 1)
-
-        done = modelled(whole.rounds)
-        before = modelled(half.rounds if half.rounds < whole.rounds else 0)
-        slower = last * max(whole.rounds - half.rounds, 1) / (done.seconds - before.seconds)
-        added = slower * (modelled(rounds).seconds - done.seconds) if more else 0.0
-        disk_mb = model.disk_mb
-        memory_mb = max(model.memory_mb, WORKFLOW_MB + whole.memory_mb + model.memory_mb - done.memory_mb)
-    a_seed = pilot.start_seconds + whole.seconds * min(rounds / whole.rounds, 1.0) + added
-    return BlockForecast(pilot.set_up_seconds + seeds * a_seed, memory_mb, disk_mb, "pilot")
 
 
 def aggregates_mb(plan: Plan) -> float:
@@ -343,82 +299,3 @@ def _of_the_record(plan: Plan) -> int | None:
     seeds = (read_record(plan.paths.record) or {}).get("seeds")
     before = seeds.get("per_job") if isinstance(seeds, Mapping) else None
     return before if isinstance(before, int) else None
-
-
-logger = logging.getLogger(__name__)
-
-
-def pilots_file(plan: Plan) -> Path:
-    """Return the file that holds what an experiment's pilots took."""
-    return Path(plan.results, "costs.json")
-
-
-def read_pilots(plan: Plan) -> dict[tuple[str, str, str], Pilot]:
-    """Return the pilots of branches that stand as they were measured, but perhaps for the number of iterations."""
-    kept = _read_pilots(pilots_file(plan))
-    names = {"/".join(branch.key): branch for branch in plan.branches.values()}
-    return {
-        branch.key: Pilot.from_plain(kept[name]["pilot"])
-        for name, branch in names.items()
-        if name in kept and kept[name]["specification"] == _measured_as(branch)
-    }
-
-
-def measure_pilots(
-    plan: Plan, branches: Iterator[Branch], tell: Callable[[str], None], limit_seconds: float = PILOT_SECONDS
-) -> None:
-    """Run the first rounds of the first seed of branches, one after the other, and note what they took.
-
-    Args:
-        plan: what they are branches of.
-        branches: which to measure.
-        tell: told a line a branch.
-        limit_seconds: of the rounds of a branch together.
-
-    Raises:
-        BocuError: data or priors of a branch are not there yet, or its run fails.
-    """
-    from bocu.sweep.runs.compiling import compile_ahead
-
-    chosen = list(branches)
-    inputs = {branch.problem.label: plan.inputs.problem(branch.problem.label) for branch in chosen}
-    wanted = [path for files in inputs.values() for path in flat(files)]
-    if missing := sorted({path for path in wanted if not Path(path).is_file()}):
-        raise BocuError(
-            f"{missing[0]}: no such file ({len(missing)} of what runs are made from are missing); make them first: "
-            f"snakemake --cores all --configfile FILE -- {' '.join(missing)}"
-        )
-    compile_ahead(plan)
-    file = pilots_file(plan)
-    kept = _read_pilots(file)
-    for branch in chosen:
-        name = "/".join(branch.key)
-        try:
-            found = in_a_process(
-                branch.specification, inputs[branch.problem.label], plan.experiment.seeds.first, limit_seconds
-            )
-        except BocuError as error:
-            raise BocuError(f"{name}: {error}") from None
-        kept[name] = {"specification": _measured_as(branch), "pilot": asdict(found)}
-        write_json(file, kept)
-        tell(f"{name}: {found.whole.rounds} rounds in {found.whole.seconds:.2g} s")
-
-
-def _measured_as(branch: Branch) -> str:
-    """Return what a pilot holds for: the specification, at any number of iterations."""
-    return canonical_json({**branch.specification, "iterations": None})
-
-
-def _read_pilots(file: Path) -> Plain:
-    """Return what the file holds by branch; nothing of a broken one, which only estimates are lost with."""
-    if not file.is_file():
-        return {}
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        for entry in kept.values():
-            Pilot.from_plain(entry["pilot"])
-            entry["specification"]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        logger.warning("%s: not readable as what pilots took, ignored; `bocu plan --measure` makes it again", file)
-        return {}
-    return dict(kept)

@@ -75,7 +75,7 @@ class Job:
         return self._tail().splitlines()[-count:]
 
     def _tail(self) -> str:
-        return "\n".join(map(_tail, self.logs))
+        return "\n".join(map(tail, self.logs))
 
 
 class Narrator:
@@ -194,7 +194,8 @@ def _about(seconds: float) -> str:
     return f"about {duration(float(f'{seconds:.2g}'))}"
 
 
-def _tail(log: str) -> str:
+def tail(log: str | Path) -> str:
+    """Return the end of a log."""
     try:
         with Path(log).open("rb") as file:
             size = file.seek(0, 2)

@@ -4,8 +4,9 @@ import functools
 import gc
 import io
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bocu.sweep.experiment.paths import code_file
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import refuse_to_shrink, write_record
+from bocu.sweep.experiment.registry import find
 from bocu.sweep.forecast import Forecaster, keep
 
 SOURCES = "../../data/sources.yaml"  # from the folder of the rules
@@ -27,6 +29,7 @@ RULES_WITH_SCRIPT = (
     *("optima", "run", "score", "cube", "summary", "figure", "claims", "report"),
 )
 _FULL_COLLECTIONS = 200  # generations of garbage between two full collections; Python's own number is 10
+_COMPILE = "from bocu.robust.ambiguity import compiled; compiled.folder()"
 
 
 def from_snakemake(workflow: Any, config: Plain) -> Plan:
@@ -64,15 +67,45 @@ def from_snakemake(workflow: Any, config: Plain) -> Plan:
 
 def begin(plan: Plan, forecaster: Forecaster, workflow: Any, logs: str | Sequence[str]) -> None:
     """Note that this call begins, record what is about to be made, and compile what jobs would compile one by one."""
-    from bocu.sweep.runs.compiling import compile_ahead
-
     # First, so that a kill from here on leaves no lock that nobody is known to have written.
     calls.begin(plan.experiment.name, logs, getattr(workflow.persistence, "_lockfile", {}).values())
     keep(plan)
     write_record(plan, workflow.configfiles, workflow.config_settings.config, _given(workflow))
     _keep_code(plan)
     narrator.expect(forecaster.jobs())
-    compile_ahead(plan)
+    _compile_ahead(plan)
+
+
+def _compile_ahead(plan: Plan) -> None:
+    """Compile for this processor what the plan will call, unless that is done; jobs on others compile once for theirs.
+
+    A step before all jobs, not a job: Snakemake would run finished jobs again after one whose output is new to them, be
+    it `ancient` or not. What goes wrong is not fatal: jobs compile what they do not find.
+    """
+    from bocu.robust.ambiguity import compiled
+
+    if not any(find("set", name).load().compiled for name in set(_sets(_specifications(plan)))) or compiled.is_ready():
+        return
+    print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
+    # In a process of its own, which gives the compiler's memory back.
+    subprocess.run([sys.executable, "-P", "-c", _COMPILE], check=False)
+
+
+def _specifications(plan: Plan) -> list[Plain]:
+    metrics = [metric.specification for metric in plan.metrics]
+    return metrics + [branch.specification for branch in plan.branches.values()]
+
+
+def _sets(data: object) -> Iterator[str]:
+    """The sets that plain data name."""
+    if isinstance(data, dict):
+        chosen = data.get("set")
+        if isinstance(chosen, dict) and isinstance(chosen.get("name"), str):
+            yield chosen["name"]
+        data = list(data.values())
+    if isinstance(data, list):
+        for value in data:
+            yield from _sets(value)
 
 
 def _given(workflow: Any) -> str | None:

@@ -30,8 +30,10 @@ _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
 _SHOWN_NAMES = 3
 _NEAREST = 2  # edited files that are shown of those that a job's code is in
 UNKNOWN = "it does not say what it was made from"
-
-
+_STAGES = (
+    *("runs", "scores", "cubes", "digests", "designs", "priors", "optima", "figures", "claims", "report"),
+    "audit.json",
+)
 MANY = 10  # things of a kind that are shown
 
 
@@ -120,17 +122,16 @@ class Staleness:
         part = ""
         if parts[0] == PARTIAL.strip("/"):
             part, parts = PARTIAL, parts[1:]
-        maker = _MAKERS.get(parts[0])
-        if maker is None:
-            raise BocuError(f"{file}: nothing is known of it; allowed: a file under {', '.join(_MAKERS)}")
+        if parts[0] not in _STAGES:
+            raise BocuError(f"{file}: nothing is known of it; allowed: a file under {', '.join(_STAGES)}")
         try:
-            return maker(self, file, parts[1:], part)
+            return self._of_stage(parts[0], file, parts[1:], part)
         except _NotPlanned as error:
             return Explanation((f"not part of the experiment: {error}; `bocu prune` lists it",))
 
     # Run files
 
-    def _run_at(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+    def _run_at(self, parts: Sequence[str]) -> Explanation:
         branch = self._branch(parts[:-1])
         match = _BLOCK.fullmatch(parts[-1])
         block = (int(match[1]), int(match[2])) if match else None
@@ -249,50 +250,49 @@ class Staleness:
             raise _NotPlanned(f"it has no problem '{label}'")
         return label
 
-    def _design(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        """Explain the copy of a given initial design, which is named by what it holds."""
-        return UP_TO_DATE if Path(file).exists() else MISSING
-
-    def _prior(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        problem, prior = self._problem(parts[0]), Path(parts[-1]).stem
-        if prior not in self.plan.priors(problem):
-            raise _NotPlanned(f"'{problem}' has no prior '{prior}'")
-        return self._made([file], self.plan.inputs.prior(problem), self.plan.parameters.prior(problem, prior))
-
-    def _optima(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        problem, entry = self._problem(parts[0]), Path(parts[-1]).stem
-        if entry not in self.plan.optima(problem):
-            raise _NotPlanned(f"'{problem}' has no metric '{entry}' that is searched for")
-        return self._made([file], self.plan.inputs.problem(problem), self.plan.parameters.optima(problem, entry))
-
-    def _score(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        branch, jobs = self._branch([*parts[:-1], Path(parts[-1]).stem]), self.plan.parameters
-        inputs = self.plan.inputs.score(branch, part)
-        return self._made([file], inputs, jobs.score(branch, part))
-
-    def _cube(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        jobs = self.plan.parameters
-        if file == self.plan.paths.summary(part):
-            return self._made([file], self.plan.products.digests(part), jobs.summary())
-        problem = self._problem(Path(parts[-1]).stem)
-        inputs, paths = self.plan.products.scores(problem, part), self.plan.paths
+    def _of_stage(self, stage: str, file: str, parts: Sequence[str], part: str) -> Explanation:
+        """Explain a file by the folder of the results that it lies in, the parts of its path there, and its stem."""
+        plan, jobs, paths, inputs, products = (
+            self.plan, self.plan.parameters, self.plan.paths, self.plan.inputs, self.plan.products
+        )  # fmt: skip
+        stem = Path(file).stem
+        if stage == "runs":
+            return self._run_at(parts)
+        if stage == "designs":  # copies of given initial designs, which are named by what they hold
+            return UP_TO_DATE if Path(file).exists() else MISSING
+        if stage == "audit.json":
+            return self._audit(file)
+        if file == paths.summary(part):
+            return self._made([file], products.digests(part), jobs.summary())
+        if stage == "priors":
+            problem = self._problem(parts[0])
+            _refuse_unplanned(stem in plan.priors(problem), f"'{problem}' has no prior '{stem}'")
+            return self._made([file], inputs.prior(problem), jobs.prior(problem, stem))
+        if stage == "optima":
+            problem = self._problem(parts[0])
+            _refuse_unplanned(stem in plan.optima(problem), f"'{problem}' has no metric '{stem}' that is searched for")
+            return self._made([file], inputs.problem(problem), jobs.optima(problem, stem))
+        if stage == "scores":
+            branch = self._branch([*parts[:-1], stem])
+            return self._made([file], inputs.score(branch, part), jobs.score(branch, part))
+        if stage == "figures":
+            _refuse_unplanned(
+                file in products.figures(Path(file).suffix[1:], part), f"it has no figure {'/'.join(parts)}"
+            )
+            outputs = [paths.figure(stem, parts[0], suffix, part) for suffix in reversed(FIGURE_SUFFIXES)]
+            return self._made(outputs, inputs.figure(stem, parts[0], part), jobs.figure(stem, parts[0]))
+        if stage == "claims":
+            _refuse_unplanned(file in products.claims(part), "it names no file of claims")
+            return self._made([file], inputs.claims(part), jobs.claims())
+        if stage == "report":
+            pictures = [name for suffix in FIGURE_SUFFIXES for name in products.figures(suffix, part)]
+            gathered = [*products.digests(part), *products.audits(part), *products.claims(part), paths.summary(part)]
+            return self._made([paths.report(part), paths.report_tables(part)], [*pictures, *gathered], jobs.report())
+        problem = self._problem(stem)
         outputs = [paths.cube(problem, part), paths.digest(problem, part)]
-        return self._made(outputs, inputs, jobs.cube(problem, part))
+        return self._made(outputs, products.scores(problem, part), jobs.cube(problem, part))
 
-    def _figure(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        if file not in self.plan.products.figures(Path(file).suffix[1:], part):
-            raise _NotPlanned(f"it has no figure {'/'.join(parts)}")
-        folder, label, jobs = parts[0], Path(parts[-1]).stem, self.plan.parameters
-        outputs = [self.plan.paths.figure(label, folder, suffix, part) for suffix in reversed(FIGURE_SUFFIXES)]
-        return self._made(outputs, self.plan.inputs.figure(label, folder, part), jobs.figure(label, folder))
-
-    def _claims(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        if file not in self.plan.products.claims(part):
-            raise _NotPlanned("it names no file of claims")
-        jobs = self.plan.parameters
-        return self._made([file], self.plan.inputs.claims(part), jobs.claims())
-
-    def _audit(self, file: str, parts: Sequence[str], part: str) -> Explanation:
+    def _audit(self, file: str) -> Explanation:
         """Explain what `bocu audit` found, by times alone: it may have been asked for in other numbers."""
         names = self.plan.products.audited()
         causes = self._causes([file], names)
@@ -301,18 +301,6 @@ class Staleness:
         since = Path(file).stat().st_mtime
         newer = [name for name in names if Path(name).is_file() and Path(name).stat().st_mtime > since]
         return Explanation(tuple(f"older than its input {name}" for name in newer[:1]), causes)
-
-    def _report(self, file: str, parts: Sequence[str], part: str) -> Explanation:
-        paths, jobs = self.plan.paths, self.plan.parameters
-        pictures = [name for suffix in FIGURE_SUFFIXES for name in self.plan.products.figures(suffix, part)]
-        inputs = [
-            *pictures,
-            *self.plan.products.digests(part),
-            *self.plan.products.audits(part),
-            *self.plan.products.claims(part),
-            paths.summary(part),
-        ]
-        return self._made([paths.report(part), paths.report_tables(part)], inputs, jobs.report())
 
 
 def partial_report(plan: Plan) -> list[str]:
@@ -332,19 +320,9 @@ class _NotPlanned(Exception):
     """The file is of a kind that experiments make, but this one does not make it."""
 
 
-_MAKERS: Mapping[str, Callable[[Staleness, str, Sequence[str], str], Explanation]] = {
-    "runs": Staleness._run_at,
-    "scores": Staleness._score,
-    "cubes": Staleness._cube,
-    "digests": Staleness._cube,
-    "designs": Staleness._design,
-    "priors": Staleness._prior,
-    "optima": Staleness._optima,
-    "figures": Staleness._figure,
-    "claims": Staleness._claims,
-    "report": Staleness._report,
-    "audit.json": Staleness._audit,
-}
+def _refuse_unplanned(planned: bool, told: str) -> None:
+    if not planned:
+        raise _NotPlanned(told)
 
 
 def _if_there(digest: Callable[[str], str]) -> Callable[[str], str | None]:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from bocu.core.io.files import process_runs
 from bocu.core.io.hashes import edited
+from bocu.sweep import narrator
 from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.paths import block_name
 from bocu.sweep.experiment.plan import Plan
@@ -19,7 +20,6 @@ from bocu.sweep.runs.checkpoints import peek
 from bocu.sweep.staleness import MISSING, Staleness
 
 LEAST_SILENCE = 60.0  # seconds; a job that runs saves checkpoints and logs more often
-_TAIL = 4096  # bytes of a log that are read
 _ROUNDS = re.compile(r"rounds: (\d+) of \d+")
 _BEGUN = re.compile(rf"{ATTEMPT} on (.+), process (\d+)")
 _STOPPED = "asked to stop"
@@ -149,13 +149,8 @@ def _is_held(checkpoint: Path, held: frozenset[int]) -> bool:
 
 def _tail(log: Path) -> str:
     """Return the end of a log, of its last attempt alone."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - _TAIL))
-            text = file.read().decode("utf-8", errors="replace").rstrip()
-            return text[max(0, text.rfind(f" {ATTEMPT} on ")) :]
-    except OSError:
-        return ""
+    text = narrator.tail(log)
+    return text[max(0, text.rfind(f" {ATTEMPT} on ")) :]
 
 
 def _error(tail: str) -> str:

@@ -70,9 +70,6 @@ def _seal_of(path: str | os.PathLike[str]) -> str | None:
 
 SUFFIX = ".sha256"
 _FORM = re.compile(r"(?P<sha256>[0-9a-f]{64})  [^\n]*\n(?:# (?P<maker>[^\n]*)\n)?")
-_TICK = 20_000_000  # nanoseconds; within a tick of its clock, a file system gives an edited file the same time
-
-_known: dict[str, tuple[tuple[int, int, int], str]] = {}  # what this process hashed, while it stands as it was
 
 
 @dataclass(frozen=True)
@@ -114,10 +111,8 @@ def record_digest(path: str | os.PathLike[str], maker: str = "", digest: str | N
     target = digest_file(path)
     told = f"# {maker}, {time.strftime('%Y-%m-%d %H:%M:%S')}\n" if maker else ""
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    temporary.write_text(f"{digest or _digest(path)}  {Path(path).name}\n{told}", encoding="utf-8")
+    temporary.write_text(f"{digest or sha256(path)}  {Path(path).name}\n{told}", encoding="utf-8")
     temporary.replace(target)
-    if digest:
-        _keep(path, digest)
 
 
 def forget_digest(path: str | os.PathLike[str]) -> None:
@@ -128,7 +123,7 @@ def forget_digest(path: str | os.PathLike[str]) -> None:
 def edit_of(path: str | os.PathLike[str]) -> str:
     """Say in what a file is not as it was written; empty where it is, or where nothing is recorded of it."""
     while known := recorded(path):
-        found = _digest(path)
+        found = sha256(path)
         if found == known.sha256:
             break
         if recorded(path) == known:  # else a job wrote it just now
@@ -160,29 +155,5 @@ def checked(path: str | os.PathLike[str]) -> str:
     if Path(path).is_dir():
         return sha256(path)
     refuse_edited(path)
-    return _digest(path)
-
-
-def _digest(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file; a process that opens it again does not read it again."""
-    known, now = _known.get(_place(path)), _signature(path)
-    if known is not None and known[0] == now:
-        return known[1]
-    found = sha256(path)
-    _keep(path, found)
-    return found
-
-
-def _keep(path: str | os.PathLike[str], digest: str) -> None:
-    signature = _signature(path)
-    if time.time_ns() - signature[2] > _TICK:
-        _known[_place(path)] = (signature, digest)
-
-
-def _place(path: str | os.PathLike[str]) -> str:
-    return str(Path(path).absolute())
-
-
-def _signature(path: str | os.PathLike[str]) -> tuple[int, int, int]:
-    now = Path(path).stat()
-    return now.st_ino, now.st_size, now.st_mtime_ns
+    known = recorded(path)
+    return known.sha256 if known else sha256(path)

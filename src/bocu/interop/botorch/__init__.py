@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
-    from bocu.interop.botorch.acquisition import RobustUpperConfidenceBound as RobustUpperConfidenceBound
     from bocu.interop.botorch.risk_measures import RobustMeasure as RobustMeasure
+    from bocu.interop.botorch.risk_measures import RobustUpperConfidenceBound as RobustUpperConfidenceBound
     from bocu.interop.botorch.risk_measures import tail_level as tail_level
 
 _HOME = {
     "RobustMeasure": "risk_measures",
-    "RobustUpperConfidenceBound": "acquisition",
+    "RobustUpperConfidenceBound": "risk_measures",
     "tail_level": "risk_measures",
 }
 

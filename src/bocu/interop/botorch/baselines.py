@@ -13,9 +13,16 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.parameters import Integer, Number
 from bocu.core.rounds import CONTINUOUS, SCALARISED
-from bocu.interop.botorch.asking import BATCHES, AcquisitionInputs, BotorchAlgorithm, BotorchParameters, RiskParameters
+from bocu.interop.botorch.asking import (
+    BATCHES,
+    AcquisitionInputs,
+    BotorchAlgorithm,
+    BotorchParameters,
+    RiskParameters,
+    Scoring,
+    scoring,
+)
 from bocu.interop.botorch.models import moments
-from bocu.interop.botorch.over_contexts import Scoring, scoring
 from bocu.learners.acquisition.multistart import SearchParameters
 
 if TYPE_CHECKING:

@@ -11,19 +11,19 @@ from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
     from bocu.interop.cvxpy.formulations import inside as inside
-    from bocu.interop.cvxpy.intersection import Intersection as Intersection
-    from bocu.interop.cvxpy.moments import Moments as Moments
     from bocu.interop.cvxpy.programme import Programme as Programme
     from bocu.interop.cvxpy.programme import Solution as Solution
     from bocu.interop.cvxpy.programme import programme_of as programme_of
     from bocu.interop.cvxpy.sets import Constraints as Constraints
     from bocu.interop.cvxpy.sets import ConvexSet as ConvexSet
+    from bocu.interop.cvxpy.sets import Intersection as Intersection
+    from bocu.interop.cvxpy.sets import Moments as Moments
 
 _HOME = {
     "Constraints": "sets",
     "ConvexSet": "sets",
-    "Intersection": "intersection",
-    "Moments": "moments",
+    "Intersection": "sets",
+    "Moments": "sets",
     "Programme": "programme",
     "Solution": "programme",
     "inside": "formulations",

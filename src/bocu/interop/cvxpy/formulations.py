@@ -6,6 +6,7 @@ parametrised programmes: the reference may be a parameter, the radius a variable
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -80,17 +81,9 @@ def _mmd(ambiguity_set: Any, q: Expression, reference: Expression, radius: Expre
     return [cp.norm2(np.linalg.cholesky(ambiguity_set.gram).T @ (q - reference)) <= radius]
 
 
-def _chi_squared(ambiguity_set: object, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
-    return _quadratic(1.0, q, reference, radius)
-
-
-def _modified_chi_squared(
-    ambiguity_set: object, q: Expression, reference: Expression, radius: Expression
+def _quadratic(
+    factor: float, ambiguity_set: object, q: Expression, reference: Expression, radius: Expression
 ) -> list[Constraint]:
-    return _quadratic(2.0, q, reference, radius)
-
-
-def _quadratic(factor: float, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
     """`sum (q - p)^2 / p <= factor radius`."""
     import cvxpy as cp
 
@@ -148,8 +141,8 @@ def _wasserstein(ambiguity_set: Any, q: Expression, reference: Expression, radiu
 _OF: Mapping[str, Callable[[Any, Expression, Expression, Expression], list[Constraint]]] = {
     "TotalVariation": _total_variation,
     "MaximumMeanDiscrepancy": _mmd,
-    "ChiSquared": _chi_squared,
-    "ModifiedChiSquared": _modified_chi_squared,
+    "ChiSquared": functools.partial(_quadratic, 1.0),
+    "ModifiedChiSquared": functools.partial(_quadratic, 2.0),
     "KullbackLeibler": _kullback_leibler,
     "CressieRead": _cressie_read,
     "ConditionalValueAtRisk": _conditional_value_at_risk,

@@ -89,8 +89,7 @@ class Programme:
         found = at.solved(payoffs)
         if "Infeasible" in str(found.status):
             raise BocuError(f"{self.name}: no distribution is within at radius {radius:g}")
-        q = np.maximum(np.asarray(found.x)[at.columns], 0.0)
-        q /= q.sum()
+        q = _distribution(np.asarray(found.x)[at.columns])
         value = float(q @ payoffs)
         gap = abs(value - found.obj_val_dual) + float(max(found.r_prim, found.r_dual))
         if not gap <= LARGEST_GAP:
@@ -107,8 +106,7 @@ class Programme:
             raise BocuError(f"{self.name}: the radius is inf: it must be finite, since it is no variable here")
         at.payoffs.value, at.price.value = payoffs, 0.0
         found = self._answer(at.tilted, "at any radius")
-        q = np.maximum(np.asarray(at.q.value), 0.0)
-        q /= q.sum()
+        q = _distribution(at.q.value)
         value = float(q @ payoffs)
         return Solution(value, q, 0.0, abs(value - found.obj_val_dual) + float(max(found.r_prim, found.r_dual)))
 
@@ -149,8 +147,7 @@ class Programme:
             raise BocuError(f"{self.name}: no satisficing, since its constraints are not convex in the radius")
         at.payoffs.value, at.price.value = payoffs, price
         self._answer(at.tilted, "at any radius")
-        q = np.maximum(np.asarray(at.q.value), 0.0)
-        return max(float(at.radius.value), 0.0), q / q.sum()
+        return max(float(at.radius.value), 0.0), _distribution(at.q.value)
 
     def _at(self, reference: Floats, radius: float) -> _Built:
         """Return what is compiled, at a reference and radius."""
@@ -269,6 +266,12 @@ class _Built:
 
     def is_for(self, reference: Floats, radius: float) -> bool:
         return self._key == (reference.tobytes(), radius if self._key[1] is not None else None)
+
+
+def _distribution(found: Any) -> Floats:
+    """Return what a solver found without what rounding left below 0, and with sum 1."""
+    q = np.maximum(np.asarray(found), 0.0)
+    return q / q.sum()
 
 
 def _data_of(problem: Problem) -> Any:

@@ -1,10 +1,10 @@
-"""Ambiguity sets that CVXPY solves: a function of the user's own, and the base of those that are made from others."""
+"""Ambiguity sets that CVXPY solves: a function of the user's own, bounds on moments, and what sets have in common."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import numpy as np
 import pydantic
@@ -14,11 +14,12 @@ from pydantic import Field
 from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry, load
-from bocu.core.parameters import READING
+from bocu.core.parameters import READING, Positive
+from bocu.interop.cvxpy.formulations import inside
 from bocu.interop.cvxpy.programme import STEP, Programme, Solution
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, pair
-from bocu.robust.ambiguity.parameters import SetParameters, named
+from bocu.robust.ambiguity.parameters import Radius, SetParameters, StatedSet, named
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Function: TypeAlias = "Callable[[Expression, Expression, Expression, Floats | None], list[Constraint] | Constraint]"
 """q (n,), reference (n,), radius, all CVXPY expressions, and context points (n, l) or None, in; constraints out."""
 
+_MISSED = 1e-7  # shares of a bound that a solution may miss it by
 _MOST_PRICES = 60  # of a satisficing slope: a handful, each a square of the error before
 
 
@@ -227,3 +229,174 @@ class Constraints(ConvexSet):
         if not self.programme(len(p)).radius_varies:
             return np.full(len(p), np.inf)  # bounds that are not known exclude nothing
         return super()._vertex_distances(p)
+
+
+class MomentsParameters(SetParameters):
+    """How far the moments may lie from those of the reference; no radius matters."""
+
+    name: str = named("moments")
+    mean: Positive | None = Field(
+        None,
+        description="how far the mean of each context coordinate may lie from the reference's, in its unit; any way if "
+        "left out",
+    )
+    square: Positive | None = Field(
+        None, description="how far the mean square of each context coordinate may lie from the reference's, likewise"
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _some_bound(self) -> Self:
+        if self.mean is None and self.square is None:
+            raise ValueError("a set of moments has a bound 'mean', 'square' or both")
+        return self
+
+
+class Moments(ConvexSet):
+    """The distributions q with `|E_q m - E_p m| <= bound` for m each coordinate, its square, or both.
+
+    As with CVaR no radius matters: what is within the bounds is at distance 0, all else at infinity.
+
+    Args:
+        contexts: (n, l) points.
+        mean: bound on the difference of each coordinate's mean; None: any.
+        square: bound on that of its mean square; None: any.
+    """
+
+    about = About(
+        title="moments",
+        summary="every distribution whose mean, or mean square, of each coordinate is near that of the reference",
+    )
+    Parameters = MomentsParameters
+    has_radius = False
+
+    def __init__(self, contexts: ArrayLike, mean: float | None = None, square: float | None = None) -> None:
+        super().__init__(0.0)
+        points = checks.coordinates(contexts, "moments")
+        stated = []
+        for name, values, bound in (("mean", points, mean), ("square", points**2, square)):
+            if bound is not None:
+                if not 0.0 < checks.real(name, bound) < np.inf:
+                    raise BocuError(f"{name} is {bound}: it must be finite and more than 0")
+                stated.append(values.T / float(bound))
+        if not stated:
+            raise BocuError("moments: found no bound; 'mean', 'square' or both are wanted")
+        self._moments = np.concatenate(stated)  # (moments, n), in units of their bounds
+
+    @classmethod
+    def stated(cls, parameters: MomentsParameters, contexts: Floats | None) -> Moments:
+        """The set of the bounds stated, see `AmbiguitySet.stated`."""
+        return cls(checks.coordinates(contexts, parameters.name), parameters.mean, parameters.square)
+
+    def __repr__(self) -> str:
+        return f"Moments of {self.contexts} contexts"
+
+    @property
+    def contexts(self) -> int:
+        return int(self._moments.shape[1])
+
+    def with_epsilon(self, epsilon: float) -> Self:
+        """The set itself: it has no radius (`epsilon` is only checked)."""
+        checks.radius(epsilon)
+        return self
+
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
+        """Every moment within its bound, see `ConvexSet.constraints`."""
+        import cvxpy as cp
+
+        return [cp.abs(self._moments @ (q - reference)) <= 1.0]
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
+        """0 where every moment lies within its bound (and 1e-7 of it), else infinity: `(...)` for `(..., n)`."""
+        first, second = pair(q, p)
+        if first.shape[-1] != self.contexts:
+            raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
+        apart = np.abs((first - second) @ self._moments.T).max(axis=-1)
+        return np.where(apart <= 1.0 + _MISSED, 0.0, np.inf)
+
+
+class IntersectionParameters(SetParameters):
+    """The sets whose common distributions are meant."""
+
+    name: str = named("intersection")
+    radius: Radius = Field(1.0, description="multiplies the radii of the parts; a number or a rule, as for every set")
+    of: list[StatedSet] = Field(
+        min_length=1,
+        description="its parts: sets, each with a number above 0 for a radius where it has one; the intersection's "
+        "own radius, 1 if left out, multiplies them",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _radii_that_are_numbers(self) -> Self:
+        for place, part in enumerate(self.of):
+            if part.family.has_radius and not (isinstance(part.radius, int | float) and part.radius > 0.0):
+                raise ValueError(
+                    f"the set '{part.name}' at place {place} of an intersection has the radius {part.radius!r}; a "
+                    "number above 0 is wanted, which the intersection's own radius multiplies"
+                )
+        return self
+
+
+class Intersection(ConvexSet):
+    """Set of radius `epsilon` in `d(q, p) = max_i d_i(q, p) / epsilon_i`, over its parts i.
+
+    At radius 1 every part has the radius that it was given. Parts without a radius (CVaR, moments) are as they are;
+    where no part has one, the intersection has none either.
+
+    Args:
+        epsilon: what the radii of the parts are multiplied by.
+        parts: the sets, of ours or of classes that state their constraints; their radii are more than 0.
+
+    Examples:
+        >>> from bocu.robust.ambiguity import ConditionalValueAtRisk, TotalVariation, worst_case
+        >>> both = Intersection(1.0, [TotalVariation(0.5), ConditionalValueAtRisk(0.8)])
+        >>> round(float(worst_case([0.0, 1.0, 2.0], [0.4, 0.4, 0.2], both).value), 6)
+        0.5
+    """
+
+    about = About(title="intersection", summary="every distribution that lies in several sets at once")
+    Parameters = IntersectionParameters
+
+    def __init__(self, epsilon: float, parts: Sequence[AmbiguitySet]) -> None:
+        super().__init__(epsilon)
+        if not parts:
+            raise BocuError("parts is empty: one set or more is wanted")
+        for part in parts:
+            if part.has_radius and not 0.0 < part.epsilon < np.inf:
+                raise BocuError(
+                    f"{part!r} has the radius {part.epsilon}: in an intersection it must be finite, above 0"
+                )
+        self.parts = tuple(parts)
+        self.leaves_support = all(part.leaves_support for part in parts)  # type: ignore[misc]
+        self.has_radius = any(part.has_radius for part in parts)  # type: ignore[misc]
+        sizes = {part.contexts for part in parts if part.contexts is not None}
+        if len(sizes) > 1:
+            raise BocuError(
+                f"the parts are made for {' and '.join(map(str, sorted(sizes)))} contexts: not for the same"
+            )
+        self._contexts = sizes.pop() if sizes else None
+
+    @classmethod
+    def stated(cls, parameters: IntersectionParameters, contexts: Floats | None) -> Intersection:
+        """The set of the parts stated, see `AmbiguitySet.stated`."""
+        built = []
+        for part in parameters.of:
+            radius = part.radius if isinstance(part.radius, int | float) else 0.0  # CVaR has none
+            built.append(part.over(contexts).with_epsilon(radius))
+        return cls(0.0, built)
+
+    @property
+    def contexts(self) -> int | None:
+        return self._contexts
+
+    def constraints(self, q: Expression, reference: Expression, radius: Expression) -> list[Constraint]:
+        """Those of all parts, see `ConvexSet.constraints`."""
+        return [
+            constraint
+            for part in self.parts
+            for constraint in inside(part, q, reference, part.epsilon * radius if part.has_radius else radius)
+        ]
+
+    def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
+        """The largest distance of a part in units of its radius: `(...)` for distributions `(..., n)`."""
+        scales = [part.epsilon if part.has_radius else 1.0 for part in self.parts]
+        return np.max([part.distance(q, p) / scale for part, scale in zip(self.parts, scales, strict=True)], axis=0)

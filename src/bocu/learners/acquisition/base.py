@@ -9,7 +9,7 @@ payoff) of a decision in each of M contexts, and a functional that makes one num
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Protocol, Self, runtime_checkable
+from typing import Self
 
 import numpy as np
 
@@ -92,9 +92,10 @@ class Surface(ABC):
         return None
 
 
-class Functional(Protocol):
+class Functional(ABC):
     """One number out of the payoffs of a decision in all contexts."""
 
+    @abstractmethod
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (B,) of payoffs (B, M), and the derivative (a supergradient) in the payoffs, (B, M)."""
 
@@ -107,22 +108,18 @@ class Functional(Protocol):
         Returns:
             Indices of the contexts to screen on, shape (m,), and this functional or a cheap stand-in over these.
         """
-
-
-@runtime_checkable
-class Warming(Functional, Protocol):
-    """A functional of which calls that come one after another, on payoffs that are alike, can be cheaper."""
+        return np.arange(contexts), self
 
     def warm(self) -> Self:
-        """Return the same functional, for the calls of one search: answers depend on those before by rounding."""
-
-
-@runtime_checkable
-class Drafting(Functional, Protocol):
-    """A functional of samples, few of which tell about where it is large."""
+        """Return the same functional, for the calls of one search: answers may depend on those before by rounding."""
+        return self
 
     def drafting(self, contexts: int) -> "tuple[np.ndarray, Functional] | None":
-        """Return indices of few contexts of M, shape (m,), and the functional over them; None where few are all."""
+        """Return indices of few samples of M contexts, shape (m,), and the functional over them.
+
+        None where it is not of samples, or few tell little about where it is large.
+        """
+        return None
 
 
 class SurfaceAcquisition(Acquisition):
@@ -136,7 +133,7 @@ class SurfaceAcquisition(Acquisition):
     def __init__(self, surface: Surface, functional: Functional) -> None:
         self.surface = surface
         self.functional = functional
-        self._screening: tuple[Surface, Functional] | None = None
+        self._screening: SurfaceAcquisition | None = None
 
     @property
     def dimension(self) -> int:
@@ -151,40 +148,28 @@ class SurfaceAcquisition(Acquisition):
         return values, gradients
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
-        return _valued(*self._screen(), decisions)
+        if self._screening is None:
+            indices, functional = self.functional.screening(self.surface.contexts)
+            self._screening = SurfaceAcquisition(self.surface.rough(indices), functional)
+        return self._screening.values(decisions)
 
     def values(self, decisions: np.ndarray) -> np.ndarray:
         """Return values (B,) at decisions (B, Dx), without gradients."""
-        return _valued(self.surface, self.functional, decisions)
+        values = np.empty(len(decisions))
+        for rows in _blocks(len(decisions), self.surface.block):
+            values[rows] = self.functional(self.surface.payoffs(decisions[rows]))[0]
+        return values
 
     def warm(self) -> "SurfaceAcquisition":
-        functional = self.functional
-        return SurfaceAcquisition(self.surface, functional.warm()) if isinstance(functional, Warming) else self
+        return SurfaceAcquisition(self.surface, self.functional.warm())
 
     def draft(self) -> "SurfaceAcquisition | None":
         draft = self.surface.draft()
         return None if draft is None else SurfaceAcquisition(draft, self.functional)
 
     def few(self) -> "SurfaceAcquisition | None":
-        if self.surface.compressed or not isinstance(self.functional, Drafting):
-            return None
-        if (found := self.functional.drafting(self.surface.contexts)) is None:
-            return None
-        indices, functional = found
-        return SurfaceAcquisition(self.surface.rough(indices), functional)
-
-    def _screen(self) -> tuple[Surface, Functional]:
-        if self._screening is None:
-            indices, functional = self.functional.screening(self.surface.contexts)
-            self._screening = self.surface.rough(indices), functional
-        return self._screening
-
-
-def _valued(surface: Surface, functional: Functional, decisions: np.ndarray) -> np.ndarray:
-    values = np.empty(len(decisions))
-    for rows in _blocks(len(decisions), surface.block):
-        values[rows] = functional(surface.payoffs(decisions[rows]))[0]
-    return values
+        few = None if self.surface.compressed else self.functional.drafting(self.surface.contexts)
+        return None if few is None else SurfaceAcquisition(self.surface.rough(few[0]), few[1])
 
 
 def _blocks(count: int, size: int) -> Iterator[slice]:

@@ -18,14 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.core.loading import naming_extras
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.minimax import Chord
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.base import AmbiguitySet, Wanted
 from bocu.robust.ambiguity.derivatives import In, in_blocks
-from bocu.robust.ambiguity.rows import Wanted
 from bocu.robust.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: Samples that are looked at while starts are chosen.
@@ -34,7 +32,7 @@ SCREENING_SAMPLES = 64
 _DISTRIBUTION = Wanted(distribution=True)
 
 
-class ExpectedValue:
+class ExpectedValue(Functional):
     """The mean over contexts: SBO-KDE over samples, vanilla MOBO under a reference.
 
     Args:
@@ -55,16 +53,14 @@ class ExpectedValue:
         return payoffs @ self.reference, np.broadcast_to(self.reference, payoffs.shape)
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return few contexts of exchangeable ones, all under a reference, and the expectation itself."""
         return (_thinned(contexts) if self.reference is None else np.arange(contexts)), self
 
     def drafting(self, contexts: int) -> tuple[np.ndarray, Functional] | None:
-        """Return the first `drafted_on` of many exchangeable contexts, and the expectation itself."""
         few = _drafted(contexts, 0 if self.reference is not None else self.drafted_on)
         return None if few is None else (few, self)
 
 
-class MinimumValue:
+class MinimumValue(Functional):
     """The smallest payoff: StableOpt over points of its set of contexts, a grid's robust optimisation."""
 
     def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,11 +71,10 @@ class MinimumValue:
         return payoffs[rows, worst], weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return few contexts, and the minimum itself."""
         return _thinned(contexts), self
 
 
-class SampledTotalVariation:
+class SampledTotalVariation(Functional):
     """Worst case over an L1 set around the distribution of equally likely samples, with the infimum of all contexts.
 
     DRBO-KDE (Huang et al., 2024, Proposition 2): `ambiguity.sampled.sampled_worst_case`, by selection in place of
@@ -94,13 +89,11 @@ class SampledTotalVariation:
         drafted_on: samples that ascents may begin on, and as many of the other contexts; 0: all.
 
     Raises:
-        BocuError: the radius is negative, there is no sample, or no context for the infimum to be over.
+        BocuError: the radius is negative.
     """
 
     def __init__(self, epsilon: float, samples: int, of_samples: bool = True, drafted_on: int = 0) -> None:
         self.epsilon = checks.radius(epsilon)
-        if samples < 1:
-            raise BocuError(f"samples: found {samples}; allowed: 1 or more")
         self.samples = samples
         self.of_samples = of_samples
         self.drafted_on = drafted_on
@@ -126,11 +119,9 @@ class SampledTotalVariation:
         return np.einsum("bm,bm->b", weights, payoffs), weights
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return few samples and few of the other contexts, and the same set around those samples."""
         return self._over(_thinned(self.samples), _thinned(contexts - self.samples))
 
     def drafting(self, contexts: int) -> tuple[np.ndarray, Functional] | None:
-        """Return few samples and few of the other contexts, and the same set around those samples."""
         few = _drafted(self.samples, self.drafted_on)
         return None if few is None else self._over(few, few[few < contexts - self.samples])
 
@@ -140,7 +131,7 @@ class SampledTotalVariation:
         return chosen, SampledTotalVariation(self.epsilon, len(samples), self.of_samples)
 
 
-class WorstCaseValue:
+class WorstCaseValue(Functional):
     """Worst-case expectation over any set around a reference on the contexts: DRBO-MMD, DRMOBO.
 
     Args:
@@ -162,7 +153,7 @@ class WorstCaseValue:
         return asked.values(found.value), found.distribution
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and a bound in place of what is costly to solve."""
+        # A bound stands in for what is costly to solve.
         return np.arange(contexts), Chord(self.ambiguity_set, self.reference) if self.ambiguity_set.costly else self
 
 
@@ -176,7 +167,7 @@ def _drafted(samples: int, few: int) -> np.ndarray | None:
     return np.arange(few) if 0 < few <= samples // 2 else None
 
 
-class MeanLessDeviation:
+class MeanLessDeviation(Functional):
     """`E u - sqrt(factor epsilon Var u)`: chi-squared sets.
 
     Args:
@@ -200,12 +191,8 @@ class MeanLessDeviation:
         unit = centred / np.where(deviation > 0.0, deviation, 1.0)[:, None]
         return mean - self.steepness * deviation, self.reference * (1.0 - self.steepness * unit)
 
-    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the form itself."""
-        return np.arange(contexts), self
 
-
-class MeanLessRange:
+class MeanLessRange(Functional):
     """`E u - epsilon / 2 (max u - min u)`, both over all contexts: total variation.
 
     Args:
@@ -226,10 +213,6 @@ class MeanLessRange:
         weights[rows, highest] -= self.moved
         weights[rows, lowest] += self.moved
         return np.einsum("bm,bm->b", weights, payoffs), weights
-
-    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the form itself."""
-        return np.arange(contexts), self
 
 
 @dataclass(frozen=True)
@@ -260,7 +243,7 @@ class Stencil:
         return cls(np.concatenate(flat), reach)
 
 
-class SlopePenalty:
+class SlopePenalty(Functional):
     """The mean over the first contexts, less a radius times the steepest slope over a stencil, which come after.
 
     Args:
@@ -271,13 +254,11 @@ class SlopePenalty:
             is not.
 
     Raises:
-        BocuError: the radius is negative, or the mean is over no context.
+        BocuError: the radius is negative.
     """
 
     def __init__(self, epsilon: float, seen: int, stencil: Stencil, floor: bool = False) -> None:
         self.epsilon = checks.radius(epsilon)
-        if seen < 1:
-            raise BocuError(f"contexts: found {seen} seen; allowed: 1 or more")
         self.seen = seen
         self.stencil = stencil
         self.floor = floor
@@ -306,16 +287,12 @@ class SlopePenalty:
             weights[rows[below], lowest[below]] = 1.0
         return values, weights
 
-    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the penalised mean itself."""
-        return np.arange(contexts), self
-
 
 #: How far below others a decision is rated whose objective is minus infinity, in units of the payoff's spread.
 FAR_BELOW = 1e3
 
 
-class ObjectiveValue:
+class ObjectiveValue(Functional):
     """An uncertainty objective at a reference.
 
     Decisions whose objective is minus infinity (robust satisficing of too high an aspiration) are rated by their
@@ -355,10 +332,6 @@ class ObjectiveValue:
         values = self.objective(tensor, self.reference)
         (weights,) = torch.autograd.grad(values.sum(), tensor)
         return values.detach().numpy(), weights.numpy()
-
-    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the objective itself."""
-        return np.arange(contexts), self
 
 
 def functional(objective: UncertaintyObjective, reference: np.ndarray, spread: float = 1.0) -> Functional:

@@ -142,7 +142,7 @@ def exact_sensitivity(ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Sen
     return kind(ambiguity_set, reference)
 
 
-class Chord:
+class Chord(Functional):
     """The upper bound, a line from the expectation to the floor.
 
     Args:
@@ -173,10 +173,6 @@ class Chord:
         weights[np.arange(len(payoffs)), worst] += share
         return mean + share * (floor - mean), weights
 
-    def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the chord itself."""
-        return np.arange(contexts), self
-
     def share(self, payoffs: np.ndarray) -> np.ndarray:
         """Return s / s_max, at most 1, of payoffs (B, M), shape (B,)."""
         end = floor_distance(payoffs, self.reference, self.ambiguity_set)
@@ -194,7 +190,7 @@ class Chord:
         return payoffs[np.arange(len(payoffs)), worst], worst
 
 
-class MinimaxFunctional:
+class MinimaxFunctional(Functional):
     """The middle between the linearisation and the chord, as `bocu.robust.ambiguity.approximations` has it.
 
     Args:
@@ -239,12 +235,10 @@ class MinimaxFunctional:
         return 0.5 * (lower + upper), 0.5 * (lower_weights + upper_weights)
 
     def warm(self) -> Self:
-        """Return the same functional, for the calls of one search."""
         warm = copy.copy(self)
         if isinstance(self.sensitivity, MMDSensitivity):
             warm.sensitivity = self.sensitivity.warm()
         return warm
 
     def screening(self, contexts: int) -> tuple[np.ndarray, Functional]:
-        """Return all contexts, and the chord, which is cheaper."""
-        return self.chord.screening(contexts)
+        return np.arange(contexts), self.chord  # which is cheaper

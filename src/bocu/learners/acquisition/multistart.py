@@ -73,14 +73,10 @@ class BestPoint:
     Attributes:
         decision: shape (Dx,).
         value: there.
-        ends: of all ascents, shape (restarts, Dx).
-        values: at the ends, shape (restarts,); by the draft where one was climbed, but for the highest.
     """
 
     decision: np.ndarray
     value: float
-    ends: np.ndarray
-    values: np.ndarray
 
 
 def maximise(
@@ -89,7 +85,6 @@ def maximise(
     *,
     raw: int = 1024,
     restarts: int = 50,
-    starts: np.ndarray | None = None,
     tolerance: float = 1e-8,
     merge: bool = False,
 ) -> BestPoint:
@@ -100,12 +95,11 @@ def maximise(
         generator: scrambles the raw points and draws starts; the same state gives the same answer bit for bit.
         raw: number of raw points.
         restarts: number of ascents.
-        starts: decisions (n, Dx) to climb from as well.
         tolerance: ends an ascent, relative to the spread of the raw values.
         merge: whether of ascents that meet one goes on.
 
     Raises:
-        BocuError: `raw` or `restarts` is out of range, or starts have another number of coordinates.
+        BocuError: `raw` or `restarts` is out of range.
     """
     if not 1 <= restarts <= raw:
         raise BocuError(f"restarts: found {restarts}; allowed: 1 to {raw}, the number of raw samples")
@@ -115,15 +109,11 @@ def maximise(
     values = acquisition.screen(points)
     spread = float(values.std())
     chosen = points[_starts(values, spread, restarts, generator)]
-    if starts is not None:
-        if starts.ndim != 2 or starts.shape[1] != dimension:
-            raise BocuError(f"starts: found shape {starts.shape}; allowed: (n, {dimension})")
-        chosen = np.concatenate([chosen, starts])
     unit = spread if spread > 0.0 else 1.0
     ends, reached, top = _climbed(acquisition, chosen, unit, tolerance, merge)
     top.sort()  # ties go to the first
     best = int(top[reached[top].argmax()])
-    return BestPoint(ends[best], float(reached[best]), ends, reached)
+    return BestPoint(ends[best], float(reached[best]))
 
 
 def _climbed(

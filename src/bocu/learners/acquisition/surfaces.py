@@ -24,7 +24,6 @@ from typing import Protocol
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE, squared_distance
 from bocu.learners.acquisition.base import BLOCK_NUMBERS, Pullback, Surface
 from bocu.learners.surrogates.continuous.model import Posterior
@@ -148,22 +147,16 @@ class GaussianSurface(Surface):
         posterior: of the payoff.
         points: contexts in [0, 1], shape (M, Dc).
         sqrt_beta: multiplies the standard deviation; negative: a pessimistic payoff.
-
-    Raises:
-        BocuError: the contexts have not as many coordinates as the posterior's.
     """
 
     def __init__(self, posterior: Posterior, points: np.ndarray, sqrt_beta: float) -> None:
-        structure = posterior.structure
-        if points.ndim != 2 or points.shape[1] != structure.contexts or not len(points):
-            raise BocuError(f"contexts: found shape {points.shape}; allowed: (M, {structure.contexts}) with M positive")
+        decisions = posterior.structure.decisions
         self.posterior = posterior
         self.points = points
         self.sqrt_beta = float(sqrt_beta)
         self.skeleton = full_skeleton(len(points))
-        self._decisions = posterior.inputs[:, : structure.decisions]
-        self._lengthscales = posterior.hyperparameters.lengthscales[: structure.decisions]
-        self._scaled = self._decisions / self._lengthscales
+        self._lengthscales = posterior.hyperparameters.lengthscales[:decisions]
+        self._scaled = posterior.inputs[:, :decisions] / self._lengthscales
         self._prior_variance = posterior.hyperparameters.output_scale
         self._least_variance = LEAST_VARIANCE * self._prior_variance
 
@@ -242,9 +235,6 @@ class SeparableSurface(GaussianSurface):
         points: contexts in [0, 1], shape (M, Dc).
         sqrt_beta: multiplies the standard deviation.
         tolerance: of the interpolation in the context, relative to the prior variance.
-
-    Raises:
-        BocuError: the kernel does not separate, or the contexts have not as many coordinates as the posterior's.
     """
 
     def __init__(
@@ -252,8 +242,6 @@ class SeparableSurface(GaussianSurface):
     ) -> None:
         super().__init__(posterior, points, sqrt_beta)
         structure = posterior.structure
-        if not structure.separable:
-            raise BocuError("kernel: found one factor over decisions and contexts; allowed: one factor for each")
         self._kernel = structure.factors[0].kernel
         if structure.contexts:
             group = structure.factors[1]
@@ -291,9 +279,6 @@ class JointSurface(GaussianSurface):
         points: contexts in [0, 1], shape (M, Dc).
         sqrt_beta: multiplies the standard deviation.
         tolerance: of the skeleton, in the functions that it is found from; None: exact.
-
-    Raises:
-        BocuError: the kernel has several factors, or the contexts have not as many coordinates as the posterior's.
     """
 
     def __init__(
@@ -301,8 +286,6 @@ class JointSurface(GaussianSurface):
     ) -> None:
         super().__init__(posterior, points, sqrt_beta)
         structure = posterior.structure
-        if len(structure.factors) != 1:
-            raise BocuError(f"kernel: found {len(structure.factors)} factors; allowed: one over all inputs")
         self._kernel = structure.factors[0].kernel
         lengthscales = posterior.hyperparameters.lengthscales[structure.decisions :]
         observed = posterior.inputs[:, structure.decisions :]
@@ -365,19 +348,11 @@ class WeightedSurface(Surface):
     Args:
         surfaces: one for each output, over the same decisions and contexts.
         weights: not negative, shape (K,).
-
-    Raises:
-        BocuError: there is no surface, shapes do not fit, or a weight is negative.
     """
 
     def __init__(self, surfaces: Sequence[Surface], weights: np.ndarray) -> None:
-        weights = np.asarray(weights, dtype=float)
-        if not surfaces or weights.shape != (len(surfaces),) or not (weights >= 0.0).all():
-            raise BocuError(f"weights: found {weights.tolist()}; allowed: {len(surfaces)} numbers, none negative")
-        if len({(surface.dimension, surface.contexts) for surface in surfaces}) > 1:
-            raise BocuError("surfaces: found different decisions or contexts; all need the same")
         self.surfaces = tuple(surfaces)
-        self.weights = weights
+        self.weights = np.asarray(weights, dtype=float)
 
     @property
     def dimension(self) -> int:
@@ -438,17 +413,10 @@ class SampledSurface(Surface):
         points: contexts in [0, 1], shape (M, Dc).
         waves: a sample of the posterior's prior, standardised.
         noise: standard normal draws, one for each observation, shape (t,).
-
-    Raises:
-        BocuError: the kernel is no product, or shapes do not fit.
     """
 
     def __init__(self, posterior: Posterior, points: np.ndarray, waves: SampledWaves, noise: np.ndarray) -> None:
         structure, here = posterior.structure, posterior.hyperparameters
-        if len(structure.factors) != 2:
-            raise BocuError("kernel: found one factor over decisions and contexts; allowed: one factor for each")
-        if points.ndim != 2 or points.shape[1] != structure.contexts or not len(points):
-            raise BocuError(f"contexts: found shape {points.shape}; allowed: (M, {structure.contexts}) with M positive")
         self.posterior = posterior
         self.points = points
         self.waves = waves

@@ -8,6 +8,7 @@ The same objects serve the pipeline and a user's own loop::
         algorithm.tell(decision, t, measure(decision))
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 import numpy as np
 
 from bocu.core.about import About, Size, Work, planning_only
+from bocu.core.errors import BocuError
 from bocu.core.parameters import Parameters, ParametersType
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, Outline, Round
+from bocu.core.ties import first_best
 from bocu.learners.algorithms.plain_state import plain_state, put_back
 
 if TYPE_CHECKING:
@@ -48,6 +51,31 @@ class Reported:
     per_prior: bool = False
 
 
+def plain_round(round: Round) -> State:
+    """Return what was announced of a round and recommendations go by, as plain data."""
+    return {"t": round.t, "reference": round.reference, "epsilon": round.epsilon, "weights": round.weights}
+
+
+def announced(plain: Mapping[str, Any] | None) -> Round | None:
+    """Return the round that `plain_round` made plain data of."""
+    return None if plain is None else Round(**plain)
+
+
+def open_decisions(round: Round, decisions: int) -> np.ndarray | None:
+    """Return the indices of the finite decisions that may be taken in a round, ascending; None: all of them.
+
+    Raises:
+        BocuError: what is announced is none, or not among the decisions.
+    """
+    if round.available is None:
+        return None
+    available = np.asarray(round.available)
+    if available.size == 0 or available.min() < 0 or available.max() >= decisions:
+        found = "none" if available.size == 0 else f"{available.min()} to {available.max()}"
+        raise BocuError(f"round {round.t}: available: found {found}; allowed: some of 0 to {decisions - 1}")
+    return available
+
+
 SIMULATOR = "simulator"
 """The protocol under which contexts are chosen."""
 
@@ -55,6 +83,39 @@ PESSIMISTIC = Reported(
     "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"
 )
 """What is reported there of every decision."""
+
+
+class BestTried:
+    """The decision that each of several models rated highest by its lower bounds, among those that it chose.
+
+    It is what Kirschner et al. (2020, equation 10) recommend on a simulator: rated in its own round, before its payoff
+    was seen.
+    """
+
+    def __init__(self, models: int = 1) -> None:
+        self._decision = np.full(models, -1, dtype=np.int64)
+        self._value = np.full(models, -np.inf)
+
+    def note(self, model: int, decision: int, value: float) -> None:
+        """Take in a choice of a model; one that no model or no value stands behind changes nothing."""
+        new = model >= 0 and not math.isnan(value)
+        if new and (self._decision[model] < 0 or first_best((self._value[model], value))):
+            self._decision[model], self._value[model] = decision, value
+
+    def decision(self, trust: np.ndarray | None = None) -> int:
+        """Return that of the model trusted most; of any where that one chose none; before any choice the first."""
+        own = 0 if trust is None else first_best(trust)
+        chosen = own if self._decision[own] >= 0 else first_best(self._value)
+        return max(int(self._decision[chosen]), 0)
+
+    def state(self) -> State:
+        """Return what a checkpoint keeps."""
+        return {"decision": self._decision.copy(), "value": self._value.copy()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `state` returned."""
+        self._decision = np.array(state["decision"], dtype=np.int64)
+        self._value = np.array(state["value"], dtype=float)
 
 
 class AlgorithmParameters(Parameters):

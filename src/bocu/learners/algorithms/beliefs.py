@@ -1,10 +1,10 @@
 """What is believed of payoffs under each of several candidate priors, and how decisions are rated under each.
 
-There are three kinds. `TimeVaryingBeliefs`: the context is the time step (Ziomek et al. 2025), arms are finite, and a
-decision is rated by the upper confidence bound of its payoff now. `GridBeliefs`: over a grid of decisions and contexts
-a decision is rated by the objective of its upper confidence bounds over all contexts, as UCB-BOCU-2 does under one
-prior (Tay et al. 2024, section 4); payoffs stand still, or change with time (`DriftingBeliefs`), each pair of decision
-and context being an arm. `algorithms.box_beliefs` has those where arms are a box.
+`GridBeliefs`: over a grid of decisions and contexts a decision is rated by the objective of its upper confidence bounds
+over all contexts, as UCB-BOCU-2 does under one prior (Tay et al. 2024, section 4); payoffs stand still, or change with
+time (`DriftingBeliefs`), each pair of decision and context being an arm. `TimeVaryingBeliefs`: the context is the time
+step (Ziomek et al. 2025), arms are finite, and a decision is rated by the upper confidence bound of its payoff now.
+`algorithms.box_beliefs` has those where arms are a box.
 """
 
 import math
@@ -22,7 +22,7 @@ from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Round
 from bocu.core.ties import first_best
 from bocu.learners.acquisition.multistart import SearchParameters
-from bocu.learners.algorithms.base import AlgorithmParameters
+from bocu.learners.algorithms.base import AlgorithmParameters, open_decisions
 from bocu.learners.algorithms.theorems import Delta
 from bocu.learners.surrogates.box_time_varying import SlopeTail
 from bocu.learners.surrogates.grid import GridPosterior, GridPrior
@@ -136,13 +136,8 @@ class Beliefs(ABC):
         Raises:
             BocuError: what is announced is none, or not among the decisions.
         """
-        if round.available is None:
-            return np.arange(self.arms)
-        available = np.asarray(round.available)
-        if available.size == 0 or available.min() < 0 or available.max() >= self.arms:
-            found = "none" if available.size == 0 else f"{available.min()} to {available.max()}"
-            raise BocuError(f"round {round.t}: available: found {found}; allowed: some of 0 to {self.arms - 1}")
-        return available
+        available = open_decisions(round, self.arms)
+        return np.arange(self.arms) if available is None else available
 
     def member(self, decision: Decision) -> Decision:
         """Return a decision as it is kept: an index, or coordinates (D,)."""
@@ -182,9 +177,9 @@ class Beliefs(ABC):
         """Return the rating of payoffs over the contexts of a round, shape (contexts,)."""
         raise NotImplementedError(f"{type(self).__name__} has no objective")
 
-    @abstractmethod
     def place(self, context: Context) -> int:
-        """Return the place of a context in what `foresee` gives."""
+        """Return the place of a context in what `foresee` gives; the only one where it is the time."""
+        return 0
 
     @abstractmethod
     def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
@@ -203,67 +198,11 @@ class Beliefs(ABC):
         """Put back what `state` gave, bit for bit."""
 
 
-class TimeVaryingRatings(Ratings):
-    """Upper confidence bounds of payoffs, shape (priors, available decisions), and the indices of those decisions."""
-
-    def __init__(self, upper: np.ndarray, available: np.ndarray) -> None:
-        self._upper = upper
-        self._available = available
-
-    def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
-        prior, position = first_maximum(self._upper, priors)
-        return prior, int(self._available[position])
-
-    def best_on_average(self, weights: np.ndarray) -> int:
-        return int(self._available[first_best(weights @ self._upper)])
-
-
-class TimeVaryingBeliefs(Beliefs):
-    """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
-
-    def __init__(self, posteriors: TimeVaryingPosteriors) -> None:
-        self.posteriors = posteriors
-        self.points = self.arms = posteriors.arms
-
-    @property
-    def log_evidence(self) -> np.ndarray:
-        return self.posteriors.log_evidence
-
-    def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
-        mean, sd = self.posteriors.predict(round.t)
-        return TimeVaryingRatings((mean + sqrt_beta[:, None] * sd)[:, available], available)
-
-    def foresee(self, prior: int, decision: Decision, round: Round) -> tuple[np.ndarray, np.ndarray]:
-        mean, sd = self.posteriors.predict(round.t)
-        return mean[prior, [int(decision)]], sd[prior, [int(decision)]]
-
-    def place(self, context: Context) -> int:
-        return 0
-
-    def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
-        self.posteriors.observe(int(decision), int(context), value)
-
-    def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
-        return first_best(weights @ self.posteriors.mean(self.posteriors.time))
-
-    def state(self) -> State:
-        return self.posteriors.state()
-
-    def restore(self, state: State) -> None:
-        self.posteriors.restore(state)
-
-
-def first_maximum(ratings: np.ndarray, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
-    """Find the largest among the rows `priors` of `ratings`; ties go to the first prior, then to the first decision."""
-    row, position = divmod(first_best(ratings[priors].ravel()), ratings.shape[1])
-    return int(priors[row]), position
-
-
-class GridRatings(Ratings):
+class TableRatings(Ratings):
     """Ratings of a round's tables of payoffs, worked out for the priors that are asked after.
 
     Args:
-        rule: what rates a table, at the radius of the round.
+        rule: what rates a table, at the radius of the round; None: there is one context, and payoffs rate themselves.
         round: what is announced.
         available: indices of the decisions; None: all of them.
         table: payoffs under the prior of an index, shape (decisions, contexts).
@@ -271,19 +210,23 @@ class GridRatings(Ratings):
 
     def __init__(
         self,
-        rule: UncertaintyObjective,
+        rule: UncertaintyObjective | None,
         round: Round,
         available: np.ndarray | None,
         table: Callable[[int], np.ndarray],
     ) -> None:
-        if round.reference is None:
+        if rule is not None and round.reference is None:
             raise BocuError(f"round {round.t}: reference: none is announced; one over the contexts is wanted")
         self._rule = rule
-        self._reference = round.reference
+        self._reference: Any = round.reference  # an array wherever there is a rule
         self._available = available
         self._table = table
 
     def first_best(self, priors: Sequence[int] | np.ndarray) -> tuple[int, int]:
+        if self._rule is None:
+            ratings = np.concatenate([self._payoffs(int(prior))[:, 0] for prior in priors])
+            place, index = divmod(first_best(ratings), len(ratings) // len(priors))
+            return int(priors[place]), self._index(index)
         best = [self._rule.argmax(self._payoffs(int(prior)), self._reference) for prior in priors]
         first = first_best([one.value for one in best])
         return int(priors[first]), self._index(best[first].index)
@@ -293,6 +236,8 @@ class GridRatings(Ratings):
         if len(trusted) == 1:
             return self.first_best(trusted)[1]
         tables = [(weights[prior], self._payoffs(int(prior))) for prior in trusted]
+        if self._rule is None:
+            return self._index(first_best(sum(weight * table[:, 0] for weight, table in tables)))
         averaged = sum(weight * self._rule(table, self._reference) for weight, table in tables)
         if np.isneginf(averaged).all():  # an aspiration out of reach: the decision that comes nearest to it
             averaged = sum(weight * (table @ self._reference) for weight, table in tables)
@@ -317,6 +262,8 @@ class GridBeliefs(Beliefs):
         rule: what rates a table of payoffs, at a radius that may change from round to round.
     """
 
+    rule: UncertaintyObjective | None
+
     def __init__(self, priors: Sequence[GridPrior], rule: UncertaintyObjective) -> None:
         self.posteriors = [GridPosterior(prior) for prior in priors]
         self.rule = rule
@@ -327,13 +274,13 @@ class GridBeliefs(Beliefs):
     def log_evidence(self) -> np.ndarray:
         return np.array([posterior.log_evidence() for posterior in self.posteriors])
 
-    def rule_in(self, round: Round) -> UncertaintyObjective:
+    def rule_in(self, round: Round) -> UncertaintyObjective | None:
         """Return the rule at what was announced for a round."""
-        return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
+        return self.rule if self.rule is None or round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def ratings(self, round: Round, available: np.ndarray, sqrt_beta: np.ndarray) -> Ratings:
         among = None if len(available) == self.arms else available
-        return GridRatings(self.rule_in(round), round, among, partial(self._bounds, round, sqrt_beta))
+        return TableRatings(self.rule_in(round), round, among, partial(self._bounds, round, sqrt_beta))
 
     def moments(self, prior: int, round: Round) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation in a round, both of shape (decisions, contexts)."""
@@ -345,7 +292,8 @@ class GridBeliefs(Beliefs):
         return mean[int(decision)].copy(), deviation[int(decision)].copy()
 
     def rate(self, payoffs: np.ndarray, round: Round) -> float:
-        return float(self.rule_in(round)(payoffs[None, :], round.reference)[0])
+        rule = self.rule_in(round)
+        return float(payoffs[0] if rule is None else rule(payoffs[None, :], round.reference)[0])
 
     def place(self, context: Context) -> int:
         return int(context)
@@ -358,7 +306,7 @@ class GridBeliefs(Beliefs):
         if round is None:
             return 0
         table = partial(self._bounds, round, -sqrt_beta)
-        return GridRatings(self.rule_in(round), round, None, table).best_on_average(weights)
+        return TableRatings(self.rule_in(round), round, None, table).best_on_average(weights)
 
     def state(self) -> State:
         return {"posteriors": [posterior.state() for posterior in self.posteriors]}
@@ -378,10 +326,10 @@ class DriftingBeliefs(GridBeliefs):
     Args:
         process: of the pairs, of which those of one decision stand together.
         contexts: their number.
-        rule: what rates a table of payoffs.
+        rule: what rates a table of payoffs; None: there is one context.
     """
 
-    def __init__(self, process: TimeVaryingPosteriors, contexts: int, rule: UncertaintyObjective) -> None:
+    def __init__(self, process: TimeVaryingPosteriors, contexts: int, rule: UncertaintyObjective | None) -> None:
         self.process = process
         self.rule = rule
         self.points = self.process.arms
@@ -405,3 +353,19 @@ class DriftingBeliefs(GridBeliefs):
 
     def restore(self, state: Mapping[str, object]) -> None:
         self.process.restore(dict(state))
+
+
+class TimeVaryingBeliefs(DriftingBeliefs):
+    """Beliefs where the context is the time step itself; recommended is the decision of the highest mean now."""
+
+    def __init__(self, posteriors: TimeVaryingPosteriors) -> None:
+        super().__init__(posteriors, 1, None)
+
+    def place(self, context: Context) -> int:
+        return 0
+
+    def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
+        super().observe(decision, 0, value, int(context))
+
+    def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
+        return first_best(weights @ self.process.mean(self.process.time))

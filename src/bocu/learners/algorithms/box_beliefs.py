@@ -217,9 +217,6 @@ class BoxBeliefs(Beliefs):
         mean, deviation = self.posteriors.predict([prior], self.member(decision)[None], round.t)
         return mean[0], deviation[0]
 
-    def place(self, context: Context) -> int:
-        return 0
-
     def observe(self, decision: Decision, context: Context, value: float, t: int) -> None:
         self.posteriors.observe(self.member(decision), int(context), value)
 

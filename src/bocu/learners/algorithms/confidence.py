@@ -6,7 +6,7 @@ et al. 2020, section 4). Cheap approximations of the worst expectation, see `amb
 2022).
 """
 
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -201,21 +201,13 @@ class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
     protocols = GRID
     Parameters = StableOptParameters
 
-    #: Reference, radius and rule of the latest round.
-    _ruled: "tuple[np.ndarray, float, MinimumOver] | None" = None
-
     @property
     def ambiguity(self) -> StatedSet:
         return self.parameters.set
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
-        reference = self.reference(round)
         radius = 0.0 if round.epsilon is None else round.epsilon
-        # Rounds of a rehearsal share one reference, the same object.
-        if self._ruled is None or self._ruled[0] is not reference or self._ruled[1] != radius:
-            rule = MinimumOver(around_mean(self.posterior.prior.contexts, reference, radius))
-            self._ruled = reference, radius, rule
-        return self._ruled[2]
+        return MinimumOver(around_mean(self.posterior.prior.contexts, self.reference(round), radius))
 
     def _rule(self) -> UncertaintyObjective:
         return UncertaintyObjective.ro()
@@ -262,10 +254,13 @@ class Approximation(UncertaintyObjective):
     """An approximation of DRO; where the radius is infinite the floor itself, which needs none.
 
     Attributes:
+        approximate: of payoffs, reference and set at a finite radius: `linearised`, the line of the sensitivity, a
+            lower bound; or `minimax_approximation`, the middle between the lower and the upper line.
         ambiguity_set: the ambiguity set.
         identity: whether the sensitivity is that of the identity in place of the Gram matrix.
     """
 
+    approximate: Callable[..., Any]
     ambiguity_set: AmbiguitySet
     identity: bool
 
@@ -273,42 +268,26 @@ class Approximation(UncertaintyObjective):
         """Return the approximations, shape (..., decisions), of payoffs (..., decisions, contexts)."""
         if np.isinf(self.ambiguity_set.epsilon):
             return worst_case(payoffs, reference, self.ambiguity_set).value
-        return self._approximate(payoffs, reference, identity_sensitivity(payoffs) if self.identity else None)
+        steep = identity_sensitivity(payoffs) if self.identity else None
+        return self.approximate(payoffs, reference, self.ambiguity_set, sensitivities=steep)
 
     def with_epsilon(self, epsilon: float) -> Self:
         """Approximate at another radius."""
         return replace(self, ambiguity_set=self.ambiguity_set.with_epsilon(epsilon))
-
-    @abstractmethod
-    def _approximate(self, payoffs: object, reference: object, sensitivities: object) -> Any:
-        """Approximate at a finite radius."""
-
-
-class Linearisation(Approximation):
-    """The line of the sensitivity: a lower bound."""
-
-    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
-        return linearised(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
-
-
-class Minimax(Approximation):
-    """The middle between the lower and the upper line."""
-
-    def _approximate(self, payoffs: Any, reference: Any, sensitivities: Any) -> Any:
-        return minimax_approximation(payoffs, reference, self.ambiguity_set, sensitivities=sensitivities)
 
 
 class ApproximatedRobustness(UpperConfidenceAlgorithm[ApproximationParameters]):
     """The best decision by an approximation of the worst expectation of the upper bound."""
 
     Parameters = ApproximationParameters
-    approximation: ClassVar[type[Approximation]]
+    approximation: ClassVar[Callable[..., Any]]
 
     def _rule(self) -> UncertaintyObjective:
         objective = self._pursued()
         if not isinstance(objective, Slice) or objective.beta != 0.0:
             raise BocuError(f"found {objective}; DRO is wanted")
-        return self.approximation(objective.ambiguity_set, self.parameters.sensitivity == "identity")
+        kind = type(self).approximation
+        return Approximation(kind, objective.ambiguity_set, self.parameters.sensitivity == "identity")
 
 
 class SensitivityApproximation(ApproximatedRobustness):
@@ -322,7 +301,7 @@ class SensitivityApproximation(ApproximatedRobustness):
     )
     protocols = GRID
     pursues_objective = True
-    approximation = Linearisation
+    approximation = staticmethod(linearised)
 
 
 class MinimaxApproximation(ApproximatedRobustness):
@@ -336,4 +315,4 @@ class MinimaxApproximation(ApproximatedRobustness):
     )
     protocols = GRID
     pursues_objective = True
-    approximation = Minimax
+    approximation = staticmethod(minimax_approximation)

@@ -24,7 +24,7 @@ from bocu.core.ties import first_best
 from bocu.learners.acquisition.base import Functional, Surface, SurfaceAcquisition
 from bocu.learners.acquisition.multistart import SearchParameters, maximise
 from bocu.learners.acquisition.surfaces import surface
-from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported, announced, plain_round
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
 from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior
@@ -251,9 +251,7 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
 
     def state(self) -> State:
         state: State = {"models": [model.state() for model in self.models]}
-        if self._round is not None:
-            state["round"] = plain_round(self._round)
-        return state
+        return state if self._round is None else {**state, "round": plain_round(self._round)}
 
     def restore(self, state: State) -> None:
         for model, saved in zip(self.models, state["models"], strict=True):
@@ -308,16 +306,6 @@ class ContinuousAlgorithm(Algorithm[Continuous]):
         several = self.description.outputs > 1
         prefix, of = (f"output_{output + 1}_", f" of output {output + 1}") if several else ("", "")
         return [Reported(f"{prefix}{name}", f"{what}{of}") for name, what in self.models[output].quantities]
-
-
-def plain_round(round: Round) -> dict[str, Any]:
-    """Return what was announced of a round with continuous decisions, as plain data."""
-    return {"t": round.t, "reference": round.reference, "epsilon": round.epsilon, "weights": round.weights}
-
-
-def announced(plain: Mapping[str, Any] | None) -> Round | None:
-    """Return the round that `plain_round` made plain data of."""
-    return None if plain is None else Round(**plain)
 
 
 class Contextual(ContinuousAlgorithm[Continuous]):

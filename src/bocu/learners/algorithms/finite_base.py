@@ -20,7 +20,18 @@ from bocu.core.errors import BocuError
 from bocu.core.plain import State
 from bocu.core.rounds import Context, Decision, Description, FiniteDomain, Round
 from bocu.core.ties import first_best
-from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, AlgorithmParameters, Pursued, Reported
+from bocu.learners.algorithms.base import (
+    PESSIMISTIC,
+    SIMULATOR,
+    Algorithm,
+    AlgorithmParameters,
+    BestTried,
+    Pursued,
+    Reported,
+    announced,
+    open_decisions,
+    plain_round,
+)
 from bocu.learners.algorithms.theorems import GridWidth, Knowledge, width
 from bocu.learners.surrogates.grid import GridPosterior
 from bocu.robust.objectives.functions import UncertaintyObjective
@@ -81,8 +92,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         self._round: Round | None = None
         self._asked: int | None = None
         self._pending = self._told = math.nan
-        self._best: int | None = None
-        self._best_value = -math.inf
+        self._best = BestTried()
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         """Return the rule at what was announced for a round."""
@@ -94,7 +104,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     def ask(self, round: Round) -> int:
         self._round = round
-        self._asked = self._choose(round, self._available(round))
+        self._asked = self._choose(round, open_decisions(round, len(self.posterior.prior.decisions)))
         if self.simulates:
             mean, deviation = self._moments(self._asked)
             lower = mean - self.sqrt_beta(round) * deviation
@@ -109,8 +119,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         chosen = int(decision)
         self._told = self._pending if self._asked in (None, chosen) else math.nan
         self._asked, self._pending = None, math.nan
-        if not math.isnan(self._told) and (self._best is None or first_best((self._best_value, self._told))):
-            self._best, self._best_value = chosen, self._told
+        self._best.note(0, chosen, self._told)
         self.posterior.add(chosen, int(context), float(value))
 
     def report(self) -> dict[str, Any]:
@@ -127,7 +136,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         confidence bounds of now, at what was announced last.
         """
         if self.simulates or self._round is None:
-            return 0 if self._best is None else self._best
+            return self._best.decision()
         lower = self.posterior.mean() - self.sqrt_beta(self._round) * self.posterior.deviation()
         return self.best(lower, self._round)
 
@@ -165,21 +174,13 @@ class FiniteAlgorithm(Algorithm[Bounds]):
         return round.reference
 
     def state(self) -> State:
-        state: State = {"posterior": self.posterior.state()}
-        if self._best is not None:
-            state |= {"best": self._best, "best_value": self._best_value}
-        if self._round is not None:
-            announced = {"t": self._round.t, "reference": self._round.reference, "epsilon": self._round.epsilon}
-            state["round"] = announced
-        return state
+        state: State = {"posterior": self.posterior.state(), "best": self._best.state()}
+        return state if self._round is None else {**state, "round": plain_round(self._round)}
 
     def restore(self, state: State) -> None:
         self.posterior.restore(state["posterior"])
-        best = state.get("best")
-        self._best = None if best is None else int(best)
-        self._best_value = float(state.get("best_value", -math.inf))
-        announced = state.get("round")
-        self._round = None if announced is None else Round(**announced)
+        self._best.restore(state["best"])
+        self._round = announced(state.get("round"))
         self._asked, self._pending, self._told = None, math.nan, math.nan
 
     @abstractmethod
@@ -193,16 +194,6 @@ class FiniteAlgorithm(Algorithm[Bounds]):
     def _moments(self, decision: int) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation of a decision, both of shape (contexts,)."""
         return self.posterior.mean()[decision], self.posterior.deviation()[decision]
-
-    def _available(self, round: Round) -> np.ndarray | None:
-        if round.available is None:
-            return None
-        available = np.asarray(round.available)
-        size = len(self.posterior.prior.decisions)
-        if available.size == 0 or available.min() < 0 or available.max() >= size:
-            found = "none" if available.size == 0 else f"{available.min()} to {available.max()}"
-            raise BocuError(f"round {round.t}: available: found {found}; allowed: some of 0 to {size - 1}")
-        return available
 
     def _pursued(self) -> UncertaintyObjective:
         """Return the objective that was handed in, for rules that follow it."""

@@ -39,7 +39,7 @@ from bocu.learners.algorithms.continuous_base import (
     Posteriors,
     ProductModelParameters,
 )
-from bocu.robust.ambiguity.divergences.chi_squared import ChiSquared, ModifiedChiSquared
+from bocu.robust.ambiguity.divergences import ChiSquared, ModifiedChiSquared
 from bocu.robust.contexts.estimates import KernelDensity
 from bocu.robust.objectives.functions import (
     DistributionallyRobustParameters,

@@ -80,6 +80,23 @@ class _Accounts:
         self.width = np.array(state["width"], dtype=float)
 
 
+class _Accounting(UnknownPriorAlgorithm[Confidence]):
+    """Keeps an account for each prior, and reports which of them are still candidates."""
+
+    def _begin(self) -> None:
+        self._accounts = _Accounts(len(self.priors))
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "active_priors": self._accounts.active.astype(np.int8)}
+
+    def state(self) -> State:
+        return {**super().state(), "accounts": self._accounts.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._accounts.restore(state["accounts"])
+
+
 class EliminationParameters(SearchedParameters):
     """Parameters of PE-GP-UCB."""
 
@@ -108,7 +125,7 @@ class _Verdict:
     limit: float = math.nan
 
 
-class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
+class PEGPUCB(_Accounting[EliminationParameters]):
     """GP-UCB with prior elimination (Ziomek et al. 2025, Algorithm 1, corrected).
 
     The arm and the prior of the largest upper confidence bound are chosen together. A prior is rejected when the sum of
@@ -136,7 +153,7 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     )
 
     def _begin(self) -> None:
-        self._accounts = _Accounts(len(self.priors))
+        super()._begin()
         self._verdict = _Verdict()
 
     def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
@@ -169,7 +186,6 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     def report(self) -> dict[str, Any]:
         return {
             **super().report(),
-            "active_priors": self._accounts.active.astype(np.int8),
             "rejected_prior": self._verdict.rejected,
             "all_rejected": int(self._verdict.everyone),
             "error_sum": self._verdict.error,
@@ -179,12 +195,8 @@ class PEGPUCB(UnknownPriorAlgorithm[EliminationParameters]):
     def _trust(self) -> np.ndarray:
         return one_hot(self._accounts.most_played(), len(self.priors))
 
-    def state(self) -> State:
-        return {**super().state(), "accounts": self._accounts.state()}
-
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._accounts.restore(state["accounts"])
         self._verdict = _Verdict()
 
 
@@ -288,7 +300,7 @@ class BalancingParameters(SearchedParameters):
     )
 
 
-class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
+class RegretBalancing(_Accounting[BalancingParameters]):
     """Regret balancing and elimination over priors (Ziomek et al. 2025, supplement D, corrected).
 
     The least played candidate plays next. Once all candidates have been played, a prior is dropped whose optimistic
@@ -314,7 +326,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
     )
 
     def _begin(self) -> None:
-        self._accounts = _Accounts(len(self.priors))
+        super()._begin()
         self._lower = np.full(len(self.priors), np.nan)
 
     def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
@@ -339,11 +351,7 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         accounts.active[active[optimistic < lower.max()]] = False
 
     def report(self) -> dict[str, Any]:
-        return {
-            **super().report(),
-            "active_priors": self._accounts.active.astype(np.int8),
-            "lower_bound": self._lower,
-        }
+        return {**super().report(), "lower_bound": self._lower}
 
     def _trust(self) -> np.ndarray:
         """Trust the candidate of the highest lower bound; before there is one, the first."""
@@ -351,22 +359,48 @@ class RegretBalancing(UnknownPriorAlgorithm[BalancingParameters]):
         return one_hot(first_best(lower), len(self.priors))
 
     def state(self) -> State:
-        return {**super().state(), "accounts": self._accounts.state(), "lower": self._lower.copy()}
+        return {**super().state(), "lower": self._lower.copy()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._accounts.restore(state["accounts"])
         self._lower = np.array(state["lower"], dtype=float)
 
 
-class Oracle(UnknownPriorAlgorithm[SearchedParameters]):
-    """TV-GP-UCB with the best prior known: a yardstick, not a competitor.
-
-    `chosen_prior` is that prior's index among the candidates, or -1 where it is none of them.
+class _OnePrior(UnknownPriorAlgorithm[Confidence]):
+    """One prior is believed in, whatever is observed; `chosen_prior` is its index among the candidates, or -1.
 
     Raises:
-        BocuError: the problem knows no best prior.
+        BocuError: the problem has no such prior.
     """
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
+
+    def _candidates(self) -> tuple[Any, ...]:
+        self._source = self._believed()
+        return (self._source,)
+
+    def _believed(self) -> Any:
+        """Return the prior of the problem that is believed in: the best that it knows."""
+        if self.description.best_prior is None:
+            raise BocuError("the problem knows no best prior")
+        return self.description.best_prior
+
+    def _indices(self) -> list[int]:
+        places = (place for place, prior in enumerate(self.description.priors) if prior is self._source)
+        return [next(places, -1)]
+
+    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
+        return ratings.first_best([0])
+
+    def _trust(self) -> np.ndarray:
+        return np.ones(1)
+
+
+class Oracle(_OnePrior[SearchedParameters]):
+    """TV-GP-UCB with the best prior known: a yardstick, not a competitor."""
 
     about = About(
         title="Oracle (best prior known)",
@@ -375,26 +409,6 @@ class Oracle(UnknownPriorAlgorithm[SearchedParameters]):
         yardstick=True,
     )
     Parameters = SearchedParameters
-
-    @classmethod
-    @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
-        return super().work(parameters, replace(size, priors=1, kernels=1), rounds)
-
-    def _candidates(self) -> tuple[Any, ...]:
-        if self.description.best_prior is None:
-            raise BocuError("the problem knows no best prior")
-        return (self.description.best_prior,)
-
-    def _indices(self) -> list[int]:
-        position = (k for k, prior in enumerate(self.description.priors) if prior is self.description.best_prior)
-        return [next(position, -1)]
-
-    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
-        return ratings.first_best([0])
-
-    def _trust(self) -> np.ndarray:
-        return np.ones(1)
 
 
 def softmax(logarithms: np.ndarray) -> np.ndarray:
@@ -426,10 +440,8 @@ class TVGPUCBParameters(ConfidenceParameters):
     )
 
 
-class TVGPUCB(UnknownPriorAlgorithm[TVGPUCBParameters]):
+class TVGPUCB(_OnePrior[TVGPUCBParameters]):
     """The largest upper confidence bound under one prior whose covariance with the past fades at one rate.
-
-    `chosen_prior` is its index among the candidates, or -1.
 
     Raises:
         BocuError: the problem has no such prior, or too many pairs of decision and context.
@@ -460,7 +472,7 @@ class TVGPUCB(UnknownPriorAlgorithm[TVGPUCBParameters]):
     @classmethod
     @planning_only
     def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
-        return super().work(parameters, replace(size, priors=1, kernels=1, arms=size.points, contexts=1), rounds)
+        return super().work(parameters, replace(size, arms=size.points, contexts=1), rounds)
 
     def valid_sqrt_beta(self, t: int, prior: int = 0) -> float:
         delta, rule = self.parameters.delta, self.parameters.confidence
@@ -477,19 +489,17 @@ class TVGPUCB(UnknownPriorAlgorithm[TVGPUCBParameters]):
         return TimeVaryingPosteriors([used], self.description.noise)
 
     def _candidates(self) -> tuple[Any, ...]:
-        known = self.description
+        return (self._over_arms(*super()._candidates()),)
+
+    def _believed(self) -> Any:
         label = self.parameters.prior
         if label == BEST:
-            if known.best_prior is None:
-                raise BocuError("the problem knows no best prior")
-            self._source = known.best_prior
-        else:
-            offered = super()._candidates()
-            places = {prior.label: place for place, prior in reversed([*enumerate(offered)])}
-            if label != FIRST and label not in places:
-                raise BocuError(f"prior: no candidate '{label}'; {nearest(label, [BEST, FIRST, *places])}")
-            self._source = offered[0 if label == FIRST else places[label]]
-        return (self._over_arms(self._source),)
+            return super()._believed()
+        offered = UnknownPriorAlgorithm._candidates(self)
+        places = {prior.label: place for place, prior in reversed([*enumerate(offered)])}
+        if label != FIRST and label not in places:
+            raise BocuError(f"prior: no candidate '{label}'; {nearest(label, [BEST, FIRST, *places])}")
+        return offered[0 if label == FIRST else places[label]]
 
     def _over_arms(self, prior: Any) -> TimeVaryingPrior:
         if isinstance(prior, TimeVaryingPrior):
@@ -499,13 +509,3 @@ class TVGPUCB(UnknownPriorAlgorithm[TVGPUCBParameters]):
         if prior.size > MOST_ARMS:
             raise BocuError(f"found {prior.size} pairs of decision and context; allowed: up to {MOST_ARMS} here")
         return drifting(prior, 0.0, prior.label)
-
-    def _indices(self) -> list[int]:
-        places = (place for place, prior in enumerate(self.description.priors) if prior is self._source)
-        return [next(places, -1)]
-
-    def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
-        return ratings.first_best([0])
-
-    def _trust(self) -> np.ndarray:
-        return np.ones(1)

@@ -36,7 +36,16 @@ from bocu.core.rounds import (
     Round,
 )
 from bocu.core.ties import first_best
-from bocu.learners.algorithms.base import PESSIMISTIC, SIMULATOR, Algorithm, Pursued, Reported
+from bocu.learners.algorithms.base import (
+    PESSIMISTIC,
+    SIMULATOR,
+    Algorithm,
+    BestTried,
+    Pursued,
+    Reported,
+    announced,
+    plain_round,
+)
 from bocu.learners.algorithms.beliefs import (
     Beliefs,
     ConfidenceParameters,
@@ -85,64 +94,26 @@ ACTIVE_REPORT = Reported(
 WEIGHT_REPORT = Reported("prior_weight", "posterior weight of the prior, before observing", per_prior=True)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Prediction:
     """What is predicted for the arm that was asked for, over the contexts that may be met.
 
     Attributes:
         prior: index of the prior that chose.
-        mean, sd: of its prediction, shape (contexts,), or of one alone where the context that was met is known.
-        sqrt_beta: multiplier of `sd` in the confidence bound; or the half-width itself where `known` is set.
-        known: the choice, where it was recorded.
+        mean, sd, width: as `Choice` has them, shape (contexts,), or of one alone where the context met is known.
         value: objective of the arm's lower bounds; not a number where contexts are not chosen.
     """
 
     prior: int
     mean: np.ndarray
     sd: np.ndarray
-    sqrt_beta: float
-    known: Choice | None = None
-    value: float = math.nan
-
-    @classmethod
-    def recorded(cls, choice: Choice, value: float) -> "Prediction":
-        """Return what stands for a choice that was recorded before its outcome came."""
-        return cls(choice.prior, np.empty(0), np.empty(0), math.nan, choice, value)
+    width: np.ndarray
+    value: float
 
     def met(self, place: int) -> Choice:
         """Return the choice once the context is known."""
-        if self.known is not None:
-            return self.known
-        mean, sd = float(self.mean[place]), float(self.sd[place])
-        return Choice(self.prior, mean, sd, self.sqrt_beta * sd)
-
-
-class BestTried:
-    """The arm that each prior has rated highest by its lower bounds, among those that it chose."""
-
-    def __init__(self, priors: int) -> None:
-        self._arm = np.full(priors, -1, dtype=np.int64)
-        self._value = np.full(priors, -np.inf)
-
-    def note(self, prior: int, arm: int, value: float) -> None:
-        """Take in a choice of a prior; one that no prior or no value stands behind changes nothing."""
-        if prior >= 0 and not math.isnan(value) and (self._arm[prior] < 0 or first_best((self._value[prior], value))):
-            self._arm[prior], self._value[prior] = arm, value
-
-    def decision(self, trust: np.ndarray) -> int:
-        """Return the arm of the prior trusted most; of any where that one chose none; before any choice the first."""
-        own = first_best(trust)
-        chosen = own if self._arm[own] >= 0 else first_best(self._value)
-        return max(int(self._arm[chosen]), 0)
-
-    def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps."""
-        return {"arm": self._arm.copy(), "value": self._value.copy()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `state` returned."""
-        self._arm = np.array(state["arm"], dtype=np.int64)
-        self._value = np.array(state["value"], dtype=float)
+        here = min(place, len(self.mean) - 1)
+        return Choice(self.prior, float(self.mean[here]), float(self.sd[here]), float(self.width[here]))
 
 
 def one_hot(index: int, size: int) -> np.ndarray:
@@ -234,7 +205,7 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         """
         if not isinstance(self.surrogate, TimeVaryingBeliefs):
             raise BocuError("arms are no list whose payoffs change with time alone; see `surrogate`")
-        return self.surrogate.posteriors.predict(t)
+        return self.surrogate.process.predict(t)
 
     def sqrt_beta(self, t: int, prior: int = 0) -> float:
         """Return the multiplier of a prior's standard deviation in round `t`; only in a box do priors differ in it."""
@@ -252,9 +223,9 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
         self._round = round
         self._asked = arm
         mean, sd = self.surrogate.foresee(prior, arm, round)
-        self._pending = Prediction(self._index[prior], mean, sd, float(sqrt_beta[prior]))
-        if self.simulates:
-            self._pending.value = self.surrogate.rate(mean - sqrt_beta[prior] * sd, round)
+        width = sqrt_beta[prior] * sd
+        value = self.surrogate.rate(mean - width, round) if self.simulates else math.nan
+        self._pending = Prediction(self._index[prior], mean, sd, width, value)
         return arm
 
     def choose_context(self, decision: Decision, round: Round) -> Context:
@@ -290,13 +261,9 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def reinstate(self, report: Mapping[str, Any], round: Round) -> None:
         self._round = round
         self._asked = None
-        choice = Choice(
-            int(report["chosen_prior"]),
-            float(report["predicted_mean"]),
-            float(report["predicted_sd"]),
-            float(report["confidence_width"]),
-        )
-        self._pending = Prediction.recorded(choice, float(report.get(PESSIMISTIC.name, math.nan)))
+        mean, sd, width = (np.atleast_1d(report[each.name]).astype(float) for each in CHOICE_REPORTS[1:])
+        value = float(report.get(PESSIMISTIC.name, math.nan))
+        self._pending = Prediction(int(report["chosen_prior"]), mean, sd, width, value)
 
     def recommend(self) -> Decision:
         trust = self._trust()
@@ -308,15 +275,13 @@ class UnknownPriorAlgorithm(Algorithm[Confidence]):
     def state(self) -> State:
         state: State = {"surrogate": self.surrogate.state(), "best": self._best.state()}
         if self._round is not None and self.pursues(self.description.protocol):
-            announced = {"t": self._round.t, "reference": self._round.reference, "epsilon": self._round.epsilon}
-            state["round"] = announced
+            state["round"] = plain_round(self._round)
         return state
 
     def restore(self, state: State) -> None:
         self.surrogate.restore(state["surrogate"])
         self._best.restore(state["best"])
-        announced = state.get("round")
-        self._round = None if announced is None else Round(**announced)
+        self._round = announced(state.get("round"))
         self._asked = self._pending = None
         self._told, self._told_value = NOBODY, math.nan
 

@@ -17,7 +17,7 @@ from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE, Kernel, Matern52, SquaredExponential, squared_distance
 from bocu.core.plain import State
 from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, GrownCholesky
-from bocu.learners.surrogates.time_varying import distinct_kernels, positive_noise, refuse_past
+from bocu.learners.surrogates.time_varying import PriorsTogether
 
 
 class MeanFunction(ABC):
@@ -168,35 +168,23 @@ class _Kernel:
         return deviation
 
 
-class BoxPosteriors:
+class BoxPosteriors(PriorsTogether[BoxPrior]):
     """The posteriors of several priors over a box, given the same observations.
 
     Args:
         priors: the candidate priors, over the same coordinates.
         noise: standard deviation of the observation noise, in units of the payoff.
 
-    Attributes:
-        time: of the newest observation.
-        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
-
     Raises:
         BocuError: there is no prior, they differ in their number of coordinates, or `noise` is not positive.
     """
 
     def __init__(self, priors: Sequence[BoxPrior], noise: float) -> None:
-        if not priors:
-            raise BocuError("priors: found none; at least one is wanted")
-        if sizes := {prior.dimension for prior in priors} - {priors[0].dimension}:
-            raise BocuError(f"priors: found {priors[0].dimension} and {min(sizes)} coordinates; all need the same")
-        self.priors = tuple(priors)
-        self.noise = positive_noise(noise)
-        kernels, self._kernel_of = distinct_kernels(self.priors)
-        self._kernels = [_Kernel(prior, self.noise) for prior in kernels]
+        super().__init__(priors, noise, "dimension", "coordinates")
+        self._kernels = [_Kernel(prior, self.noise) for prior in self.kernels]
         self._points = np.empty((0, priors[0].dimension))
         self._times = np.empty(0)
         self._whitened = np.empty((len(self.priors), 0))  # the factor's solve of observations less prior means
-        self.time = 0
-        self.log_evidence = np.zeros(len(self.priors))
 
     def predict(self, rows: Sequence[int] | np.ndarray, points: np.ndarray, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Predict the noise-free payoff of points at time `t`, under some of the priors.
@@ -212,7 +200,7 @@ class BoxPosteriors:
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        refuse_past(t, self.time)
+        self.refuse_past(t)
         mean, deviation = np.empty((len(rows), len(points))), np.empty((len(rows), len(points)))
         for place, members in self._gathered(rows):
             kernel = self._kernels[place]
@@ -233,7 +221,7 @@ class BoxPosteriors:
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        refuse_past(t, self.time)
+        self.refuse_past(t)
         shape = len(rows), *points.shape
         mean, deviation = np.empty(shape[:2]), np.empty(shape[:2])
         mean_slope, deviation_slope = np.empty(shape), np.empty(shape)
@@ -258,11 +246,11 @@ class BoxPosteriors:
         """
         if not np.isfinite(value):
             raise BocuError(f"value of {point} at time {t}: found {value}; a finite number is wanted")
-        refuse_past(t, self.time)
+        self.refuse_past(t)
         rows = [kernel.observe(self._points, self._times, point, t) for kernel in self._kernels]
         whitened = np.empty(len(self.priors))
         for index, prior in enumerate(self.priors):
-            row = rows[self._kernel_of[index]]
+            row = rows[self.kernel_of[index]]
             error = (value - prior.mean(point[None])[0] - row[:-1] @ self._whitened[index]) / row[-1]
             self.log_evidence[index] -= 0.5 * error**2 + math.log(row[-1]) + HALF_LOG_TWO_PI
             whitened[index] = error
@@ -299,7 +287,7 @@ class BoxPosteriors:
 
     def _gathered(self, rows: Sequence[int] | np.ndarray) -> list[tuple[int, list[int]]]:
         """Return each kernel that some of the priors have, with their places in `rows`."""
-        kernels = [self._kernel_of[int(row)] for row in rows]
+        kernels = [self.kernel_of[int(row)] for row in rows]
         return [
             (place, [member for member, of in enumerate(kernels) if of == place]) for place in dict.fromkeys(kernels)
         ]

@@ -1,11 +1,10 @@
 """Covariances of points with each other and their roots; of less than all pairs where points are many and on a grid.
 
-The matrix of X points takes X^2 numbers: 2 GiB at 16,384. Where the kernel is a product over dimensions and the points
-fill a grid, matrices of the axes take its place (a Kronecker product; Saatci, 2011, chapter 5); otherwise a row is kept
-for each point that is combined. Roots, for samples and products, go the same way.
+The matrix of X points takes X^2 numbers, 2 GiB at 16,384: there a row is kept for each point that is combined. Where
+the kernel is a product over dimensions and the points fill a grid, its root is that of the axes (a Kronecker product;
+Saatci, 2011, chapter 5).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Protocol
@@ -55,21 +54,14 @@ class Root(Protocol):
 
 
 def gram_root(kernel: Kernel, points: np.ndarray) -> Root:
-    """Return a root of the covariances of points, through the axes where the points fill most of the grid they span.
+    """Return a root of the covariances of points (n, D).
 
-    Args:
-        kernel: the kernel.
-        points: where it is taken, shape (n, D).
+    It goes through the axes where the kernel is a product over them and the points fill most of the grid they span.
     """
-    return axis_root(kernel, points) or SpectralRoot(kernel(points, points))
-
-
-def axis_root(kernel: Kernel, points: np.ndarray) -> "AxisRoot | None":
-    """Return the root through the axes; None where the kernel is no product over them, or points are scattered."""
     kernels, axes = kernel.axes(), Axes.of(points)
     if kernels is not None and len(kernels) > 1 and axes.hull_size <= 2 * len(points):
         return AxisRoot(kernels, axes)
-    return None
+    return SpectralRoot(kernel(points, points))
 
 
 class SpectralRoot(Root):
@@ -114,135 +106,73 @@ class AxisRoot(Root):
         whole = table.reshape(-1, right.shape[1])
         return whole if self._in_order else whole[self.index]
 
-    def transposed_times(self, points: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Multiply rows of A, transposed, with `right`: points (n,), none twice, right (n, k); shape (rank, k)."""
-        table = np.zeros((*(len(root.matrix) for root in self.roots), right.shape[1]))
-        table.reshape(-1, right.shape[1])[self.index[points]] = right
-        for root in self.roots:
-            # The first axis goes, its rank comes before the columns: after all axes they are in order again.
-            left = root.matrix.T @ table.reshape(len(table), -1)
-            table = np.moveaxis(left.reshape(root.rank, *table.shape[1:]), 0, -2)
-        return table.reshape(-1, right.shape[1])
-
 
 LARGEST_MATRIX = 2**24  # numbers that are stored, 128 MiB: 4,096 points
 
 
-class Combination(Protocol):
-    """Weighted sums of the columns of a Gram matrix that belong to points which grow in number."""
+class PointGram:
+    """The covariances of X points with each other, at unit variance; of many points worked out where asked for.
 
-    def add(self, point: int) -> None:
-        """Take the column of one more point, of which there was none yet."""
+    Args:
+        kernel: the kernel.
+        points: shape (X, D).
 
-    def __call__(self, weights: np.ndarray) -> np.ndarray:
-        """Return K[:, points] @ weights, weights (n, k) of the first n points; shape (X, k)."""
-
-
-class PointGram(Protocol):
-    """The covariances of X points with each other, at unit variance."""
-
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the covariances of points `rows` (r,) with points `columns` (c,), shape (r, c)."""
-
-    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
-        """Return the covariances of points `rows` (r,) with one point, shape (r,)."""
-
-    def matrix(self) -> np.ndarray:
-        """Return all of them, shape (X, X), read-only; where they are not stored, worked out anew."""
-
-    def combination(self) -> Combination:
-        """Return sums of columns, of no point yet."""
-
-
-def gram_of(kernel: Kernel, points: np.ndarray) -> PointGram:
-    """Return the covariances of points (X, D) in the form that suits their number."""
-    if len(points) ** 2 <= LARGEST_MATRIX:
-        return StoredGram(kernel(points, points))
-    root = axis_root(kernel, points)
-    return EvaluatedGram(kernel, points) if root is None else ProductGram(kernel, points, root)
-
-
-class StoredGram(PointGram):
-    """The matrix itself."""
-
-    def __init__(self, matrix: np.ndarray) -> None:
-        self._matrix = matrix
-        self._matrix.flags.writeable = False
-
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self._matrix[rows[:, None], columns[None, :]]
-
-    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
-        return self._matrix[:, point].take(rows)
-
-    def matrix(self) -> np.ndarray:
-        return self._matrix
-
-    def combination(self) -> Combination:
-        return GrownRows(lambda point: self._matrix[point], len(self._matrix))
-
-
-class EvaluatedGram(PointGram):
-    """The kernel, evaluated where it is asked for."""
+    Attributes:
+        size: number X of points.
+    """
 
     def __init__(self, kernel: Kernel, points: np.ndarray) -> None:
         self._kernel = kernel
         self._points = points
-
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self._kernel(self._points[rows], self._points[columns])
-
-    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
-        return self.block(rows, np.array([point]))[:, 0]
+        self.size = len(points)
+        self._matrix = kernel(points, points) if self.size**2 <= LARGEST_MATRIX else None
 
     def matrix(self) -> np.ndarray:
-        matrix = self._kernel(self._points, self._points)
+        """Return all of them, shape (X, X), read-only; where they are not stored, worked out anew."""
+        matrix = self._kernel(self._points, self._points) if self._matrix is None else self._matrix
         matrix.flags.writeable = False
         return matrix
 
-    def combination(self) -> Combination:
-        return GrownRows(lambda point: self._kernel(self._points[[point]], self._points)[0], len(self._points))
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the covariances of points `rows` (r,) with points `columns` (c,), shape (r, c)."""
+        if self._matrix is None:
+            return self._kernel(self._points[rows], self._points[columns])
+        return self._matrix[rows[:, None], columns[None, :]]
+
+    def column(self, rows: np.ndarray, point: int) -> np.ndarray:
+        """Return the covariances of points `rows` (r,) with one point, shape (r,)."""
+        if self._matrix is None:
+            return self.block(rows, np.array([point]))[:, 0]
+        return self._matrix[:, point].take(rows)
+
+    def row(self, point: int) -> np.ndarray:
+        """Return the covariances of one point with all, shape (X,)."""
+        if self._matrix is None:
+            return self._kernel(self._points[[point]], self._points)[0]
+        row: np.ndarray = self._matrix[point]
+        return row
 
 
-class ProductGram(EvaluatedGram):
-    """A Kronecker product over axes: sums of columns cost the same however many there are."""
+class Combination:
+    """Weighted sums of the columns of a Gram matrix that belong to points which grow in number.
 
-    def __init__(self, kernel: Kernel, points: np.ndarray, root: AxisRoot) -> None:
-        super().__init__(kernel, points)
-        self._root = root
+    Args:
+        gram: of X points.
+    """
 
-    def combination(self) -> Combination:
-        return ProductCombination(self._root)
-
-
-class GrownRows(Combination):
-    """Sums of rows that are kept, one for each point."""
-
-    def __init__(self, row: Callable[[int], np.ndarray], size: int) -> None:
-        self._row = row
-        self._rows = np.empty((INITIAL_CAPACITY, size))
+    def __init__(self, gram: PointGram) -> None:
+        self._gram = gram
+        self._rows = np.empty((INITIAL_CAPACITY, gram.size))
         self._count = 0
 
     def add(self, point: int) -> None:
+        """Take the column of one more point, of which there was none yet."""
         if self._count == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[self._count] = self._row(point)
+        self._rows[self._count] = self._gram.row(point)
         self._count += 1
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Return K[:, points] @ weights, weights (n, k) of the first n points; shape (X, k)."""
         combined: np.ndarray = self._rows[: len(weights)].T @ weights
         return combined
-
-
-class ProductCombination(Combination):
-    """Sums through the root of a Kronecker product."""
-
-    def __init__(self, root: AxisRoot) -> None:
-        self._root = root
-        self._points: list[int] = []
-
-    def add(self, point: int) -> None:
-        self._points.append(point)
-
-    def __call__(self, weights: np.ndarray) -> np.ndarray:
-        return self._root.times(self._root.transposed_times(np.array(self._points[: len(weights)], int), weights))

@@ -17,11 +17,10 @@ import numpy as np
 from bocu.core.errors import BocuError
 from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
 from bocu.core.plain import State
-from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, INITIAL_CAPACITY, GrownCholesky
-from bocu.learners.surrogates.grams import gram_of
+from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, GrownCholesky
+from bocu.learners.surrogates.grams import Combination, PointGram
 
 SMALLEST_NOISE = 1e-7  # in prior standard deviations; below, rounding outweighs the noise of repeated observations
-SOLVED_AT_ONCE = 2**22  # numbers in one block of right-hand sides, 32 MiB
 
 
 class GridPrior:
@@ -68,7 +67,7 @@ class GridPrior:
         self.noise = float(noise) if np.ndim(noise) == 0 else _one_a_context(np.asarray(noise), len(self.contexts))
         self.mean = float(mean)
         self.label = label
-        self.over_decisions = gram_of(decision_kernel, self.decisions)
+        self.over_decisions = PointGram(decision_kernel, self.decisions)
         self.context_gram = context_kernel(self.contexts, self.contexts)
         self.context_gram.flags.writeable = False
 
@@ -103,38 +102,29 @@ class GridPosterior:
         prior: the prior; may be shared among posteriors.
 
     Attributes:
-        count: observations so far.
+        decisions: indices of the decisions that were told, shape (count,), read-only.
+        contexts: indices of the contexts that were told, the same.
+        values: payoffs that were told, the same.
     """
 
     def __init__(self, prior: GridPrior) -> None:
         self.prior = prior
-        self.count = 0
         self._factor = GrownCholesky()  # of the observations' covariance, noise included
-        self._decisions = np.empty(INITIAL_CAPACITY, dtype=np.int64)
-        self._contexts = np.empty(INITIAL_CAPACITY, dtype=np.int64)
-        self._values = np.empty(INITIAL_CAPACITY)
-        self._positions = np.empty(INITIAL_CAPACITY, dtype=np.int64)  # among the distinct decisions
+        self.decisions = _read_only(np.empty(0, dtype=np.int64))
+        self.contexts = self.decisions
+        self.values = _read_only(np.empty(0))
+        self._positions = self.decisions  # among the distinct decisions
         self._position_of: dict[int, int] = {}
-        self._combined = prior.over_decisions.combination()  # of the distinct decisions
+        self._combined = Combination(prior.over_decisions)  # of the distinct decisions
         self._in_fields = 0  # observations that mean and variance contain
         self._mean = np.full(prior.shape, prior.mean)
         self._variance = np.full(prior.shape, prior.variance)
         self._deviation: np.ndarray | None = None  # of the current variance, once asked for; read-only
 
     @property
-    def decisions(self) -> np.ndarray:
-        """Indices of the decisions that were told, shape (count,); a read-only view."""
-        return _read_only(self._decisions[: self.count])
-
-    @property
-    def contexts(self) -> np.ndarray:
-        """Indices of the contexts that were told, shape (count,); a read-only view."""
-        return _read_only(self._contexts[: self.count])
-
-    @property
-    def values(self) -> np.ndarray:
-        """Payoffs that were told, shape (count,); a read-only view."""
-        return _read_only(self._values[: self.count])
+    def count(self) -> int:
+        """Observations so far."""
+        return len(self.values)
 
     def add(self, decision: int, context: int, value: float) -> None:
         """Condition on the noisy payoff `value` of a decision under a context.
@@ -148,11 +138,14 @@ class GridPosterior:
                 raise BocuError(f"{name}: found {index}; allowed: 0 to {size - 1}")
         if not math.isfinite(value):
             raise BocuError(f"value of decision {decision}, context {context}: found {value}; allowed: finite numbers")
-        covariances = prior.over_decisions.column(self._decisions[: self.count], decision)
-        cross = prior.variance * covariances * prior.context_gram[:, context].take(self._contexts[: self.count])
+        covariances = prior.over_decisions.column(self.decisions, decision)
+        cross = prior.variance * covariances * prior.context_gram[:, context].take(self.contexts)
         noise_variance = float(prior.noise_at(context)) ** 2
         self._factor.append(cross, prior.variance + noise_variance, noise_variance)
-        self._record(int(decision), int(context), float(value))
+        self._positions = np.append(self._positions, self._position(int(decision)))
+        self.decisions = _read_only(np.append(self.decisions, int(decision)))
+        self.contexts = _read_only(np.append(self.contexts, int(context)))
+        self.values = _read_only(np.append(self.values, float(value)))
 
     def mean(self) -> np.ndarray:
         """Posterior mean, shape (X, C); a read-only view that later observations change."""
@@ -197,30 +190,12 @@ class GridPosterior:
 
         Costs O(count^2 * r * C).
         """
-        size = len(self.prior.contexts)
-        variance = np.empty((len(decisions), size))
-        block = max(1, SOLVED_AT_ONCE // (size * max(self.count, 1)))
-        for start in range(0, len(decisions), block):
-            some = np.asarray(decisions[start : start + block])
-            cross = self._cross(np.repeat(some, size), np.tile(np.arange(size), len(some)))
-            explained = np.sum(self._factor.forward(cross) ** 2, axis=0)
-            variance[start : start + block] = self.prior.variance - explained.reshape(len(some), size)
+        prior, size = self.prior, len(self.prior.contexts)
+        of_decisions = prior.over_decisions.block(self.decisions, np.repeat(decisions, size))
+        of_contexts = prior.context_gram[self.contexts[:, None], np.tile(np.arange(size), len(decisions))[None, :]]
+        explained = np.sum(self._factor.forward(prior.variance * of_decisions * of_contexts) ** 2, axis=0)
+        variance = prior.variance - explained.reshape(len(decisions), size)
         return np.maximum(variance, 0.0, out=variance)
-
-    def covariance(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Posterior covariance of points of the grid.
-
-        Args:
-            first: pairs (decision, context) of indices, shape (m, 2).
-            second: the same, shape (k, 2).
-
-        Returns:
-            Covariances of the noise-free payoffs, shape (m, k).
-        """
-        prior = self.prior
-        (x, c), (other_x, other_c) = np.asarray(first).T, np.asarray(second).T
-        before = prior.variance * prior.over_decisions.block(x, other_x) * prior.context_gram[np.ix_(c, other_c)]
-        return before - self._factor.forward(self._cross(x, c)).T @ self._factor.forward(self._cross(other_x, other_c))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve (K + noise^2 I) s = right, K the prior covariance of the observations; shapes (count,), (count, k)."""
@@ -240,9 +215,9 @@ class GridPosterior:
     def state(self) -> State:
         """Return all that the observations left behind, as arrays and numbers."""
         state = {
-            "decisions": self._decisions[: self.count].copy(),
-            "contexts": self._contexts[: self.count].copy(),
-            "values": self._values[: self.count].copy(),
+            "decisions": self.decisions,
+            "contexts": self.contexts,
+            "values": self.values,
             "factor": self._factor.packed().copy(),
             "in_fields": self._in_fields,
         }
@@ -252,11 +227,12 @@ class GridPosterior:
 
     def restore(self, state: State) -> None:
         """Put back what `state` gave, bit for bit."""
-        self.count = 0
+        self.decisions = _read_only(np.array(state["decisions"], dtype=np.int64))
+        self.contexts = _read_only(np.array(state["contexts"], dtype=np.int64))
+        self.values = _read_only(np.array(state["values"], dtype=float))
         self._position_of = {}
-        self._combined = self.prior.over_decisions.combination()
-        for decision, context, value in zip(state["decisions"], state["contexts"], state["values"], strict=True):
-            self._record(int(decision), int(context), float(value))
+        self._combined = Combination(self.prior.over_decisions)
+        self._positions = np.array([self._position(int(decision)) for decision in self.decisions], dtype=np.int64)
         self._factor.restore(state["factor"])
         self._in_fields = int(state["in_fields"])
         self._mean[:] = state["mean"] if self._in_fields else self.prior.mean
@@ -273,7 +249,7 @@ class GridPosterior:
             weights = np.ones(n + 1)
             weights[:n] = -self._factor.backward(row[:n], size=n)
             covariance = self.combination(weights)  # of the grid with observation n, given those before
-            error = self._values[n] - self._mean[self._decisions[n], self._contexts[n]]
+            error = self.values[n] - self._mean[self.decisions[n], self.contexts[n]]
             for start in range(0, len(covariance), rows):
                 some = slice(start, start + rows)
                 known, variance = covariance[some], self._variance[some]
@@ -294,30 +270,15 @@ class GridPosterior:
         positions = self._positions[:n]
         # Not all of them: sums over more rows differ in the last bits.
         distinct = len(self._position_of) if n == self.count else int(positions.max(initial=-1)) + 1
-        cells = np.bincount(positions * size + self._contexts[:n], weights, minlength=distinct * size)
+        cells = np.bincount(positions * size + self.contexts[:n], weights, minlength=distinct * size)
         return (self.prior.variance * cells.reshape(distinct, size)) @ self.prior.context_gram
 
-    def _cross(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        """Return the prior covariances of the observations with points of the grid, shape (count, points)."""
-        prior = self.prior
-        return (
-            prior.variance
-            * prior.over_decisions.block(self.decisions, decisions)
-            * prior.context_gram[self.contexts[:, None], contexts[None, :]]
-        )
-
-    def _record(self, decision: int, context: int, value: float) -> None:
-        if self.count == len(self._values):
-            self._decisions, self._contexts = _doubled(self._decisions), _doubled(self._contexts)
-            self._values, self._positions = _doubled(self._values), _doubled(self._positions)
+    def _position(self, decision: int) -> int:
+        """Return the place of a decision among the distinct ones, where a new one is taken as the last."""
         if decision not in self._position_of:
             self._position_of[decision] = len(self._position_of)
             self._combined.add(decision)
-        self._decisions[self.count] = decision
-        self._contexts[self.count] = context
-        self._values[self.count] = value
-        self._positions[self.count] = self._position_of[decision]
-        self.count += 1
+        return self._position_of[decision]
 
 
 def check_scales(variance: float, noise: float | np.ndarray) -> None:
@@ -354,7 +315,3 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.setflags(write=False)
     return view
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    return np.concatenate([array, np.empty_like(array)])

@@ -13,7 +13,7 @@ newest observation or later.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -102,7 +102,59 @@ def drifting(prior: "GridPrior", forgetting: float, label: str) -> TimeVaryingPr
     return TimeVaryingPrior(label, np.full(prior.size, prior.mean), covariance, forgetting)
 
 
-class TimeVaryingPosteriors:
+Prior = TypeVar("Prior", "TimeVaryingPrior", "BoxPrior")
+
+
+class PriorsTogether(Generic[Prior]):
+    """The posteriors of several priors given the same observations at times that do not fall.
+
+    Args:
+        priors: the candidate priors.
+        noise: standard deviation of the observation noise, in units of the payoff.
+        size: attribute of the priors in which all agree.
+        called: what it counts.
+
+    Attributes:
+        priors: the candidate priors.
+        kernels: one prior for each distinct kernel.
+        kernel_of: for each prior the index of its kernel.
+        time: of the newest observation.
+        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
+
+    Raises:
+        BocuError: there is no prior, they differ in their size, or `noise` is not positive.
+    """
+
+    def __init__(self, priors: Sequence[Prior], noise: float, size: str, called: str) -> None:
+        if not priors:
+            raise BocuError("priors: found none; at least one is wanted")
+        first, *others = (getattr(prior, size) for prior in priors)
+        if different := [other for other in others if other != first]:
+            raise BocuError(f"priors: found {first} and {min(different)} {called}; all need the same")
+        if not noise > 0.0 or not np.isfinite(noise):
+            raise BocuError(f"noise: found {noise}; allowed: a positive number")
+        self.priors: tuple[Prior, ...] = tuple(priors)
+        self.noise = float(noise)
+        self.kernels: list[Prior] = []
+        self.kernel_of = np.array([self._kernel(prior) for prior in priors])
+        self.time = 0
+        self.log_evidence = np.zeros(len(priors))
+
+    def _kernel(self, prior: Prior) -> int:
+        """Return the place of a prior's kernel among the distinct ones, where a new one is taken as the last."""
+        for place, kernel in enumerate(self.kernels):
+            if prior.shares_kernel(kernel):
+                return place
+        self.kernels.append(prior)
+        return len(self.kernels) - 1
+
+    def refuse_past(self, t: int) -> None:
+        """Refuse a time before that of the newest observation, by a BocuError."""
+        if t < self.time:
+            raise BocuError(f"time: found {t}; allowed: {self.time}, the time of the newest observation, or later")
+
+
+class TimeVaryingPosteriors(PriorsTogether[TimeVaryingPrior]):
     """The posteriors of several priors given the same observations.
 
     Priors that share a kernel share one factor. Everything that depends on the observations is in `state`, as it was
@@ -112,32 +164,19 @@ class TimeVaryingPosteriors:
         priors: the candidate priors, over the same arms.
         noise: standard deviation of the observation noise, in units of the payoff.
 
-    Attributes:
-        priors: over the same arms.
-        time: of the newest observation.
-        log_evidence: log density of the observations under each prior, in nats, shape (priors,).
-
     Raises:
         BocuError: there is no prior, they differ in their number of arms, or `noise` is not positive.
     """
 
     def __init__(self, priors: Sequence[TimeVaryingPrior], noise: float) -> None:
-        if not priors:
-            raise BocuError("priors: found none; at least one is wanted")
-        if sizes := {prior.arms for prior in priors} - {priors[0].arms}:
-            raise BocuError(f"priors: found {priors[0].arms} and {min(sizes)} arms; all need the same number")
-        self.priors = tuple(priors)
-        self.noise = positive_noise(noise)
-        kernels, self._kernel_of = distinct_kernels(self.priors)
-        self._covariance = np.stack([kernel.covariance for kernel in kernels])  # (kernels, arms, arms)
-        self._variance = np.stack([np.diag(kernel.covariance) for kernel in kernels])  # (kernels, arms)
-        self._correlation = np.sqrt([[1.0 - kernel.forgetting] for kernel in kernels])  # (kernels, 1), of one step
+        super().__init__(priors, noise, "arms", "arms")
+        self._covariance = np.stack([kernel.covariance for kernel in self.kernels])  # (kernels, arms, arms)
+        self._variance = np.stack([np.diag(kernel.covariance) for kernel in self.kernels])  # (kernels, arms)
+        self._correlation = np.sqrt([[1.0 - kernel.forgetting] for kernel in self.kernels])  # (kernels, 1), of one step
         self._prior_mean = np.stack([prior.mean for prior in self.priors])  # (priors, arms)
         self.count = 0
-        self.time = 0
-        self.log_evidence = np.zeros(len(self.priors))
         self._times = np.empty(INITIAL_CAPACITY)
-        self._rows = np.empty((len(kernels), INITIAL_CAPACITY, self.arms))
+        self._rows = np.empty((len(self.kernels), INITIAL_CAPACITY, self.arms))
         self._shift = np.zeros_like(self._prior_mean)  # posterior minus prior mean, at `time`
         self._explained = np.zeros_like(self._variance)  # prior minus posterior variance, at `time`
         self._predicted: tuple[int, np.ndarray, np.ndarray] | None = None  # asked for since the newest observation
@@ -158,7 +197,7 @@ class TimeVaryingPosteriors:
             BocuError: `t` lies before the newest observation.
         """
         if self._predicted is None or self._predicted[0] != t:
-            mean, deviation = self.mean(t), np.sqrt(self._variance_at(self._correlation_at(t)))[self._kernel_of]
+            mean, deviation = self.mean(t), np.sqrt(self._variance_at(self._correlation_at(t)))[self.kernel_of]
             mean.flags.writeable = deviation.flags.writeable = False
             self._predicted = t, mean, deviation
         return self._predicted[1:]
@@ -169,7 +208,7 @@ class TimeVaryingPosteriors:
         Raises:
             BocuError: `t` lies before the newest observation.
         """
-        return self._mean_at(t) + self._correlation_at(t)[self._kernel_of] * self._shift
+        return self._mean_at(t) + self._correlation_at(t)[self.kernel_of] * self._shift
 
     def observe(self, arm: int, t: int, value: float) -> None:
         """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.
@@ -182,7 +221,7 @@ class TimeVaryingPosteriors:
         self._predicted = None
         correlation = self._correlation_at(t)
         pivot = np.sqrt(self._variance_at(correlation)[:, arm] + self.noise**2)[:, None]  # (kernels, 1)
-        self._shift *= correlation[self._kernel_of]
+        self._shift *= correlation[self.kernel_of]
         self._explained *= correlation**2
 
         n = self.count
@@ -190,11 +229,11 @@ class TimeVaryingPosteriors:
         factor = decay * self._rows[:, :n, arm]  # the new row of the Cholesky factor
         known = (decay * factor)[:, None, :] @ self._rows[:, :n]
         row = (self._covariance[:, arm] - known[:, 0]) / pivot
-        error = (value - self._mean_at(t)[:, arm] - self._shift[:, arm]) / pivot[self._kernel_of, 0]
+        error = (value - self._mean_at(t)[:, arm] - self._shift[:, arm]) / pivot[self.kernel_of, 0]
 
-        self._shift += row[self._kernel_of] * error[:, None]
+        self._shift += row[self.kernel_of] * error[:, None]
         self._explained += row**2
-        self.log_evidence = self.log_evidence - 0.5 * error**2 - np.log(pivot[self._kernel_of, 0]) - HALF_LOG_TWO_PI
+        self.log_evidence = self.log_evidence - 0.5 * error**2 - np.log(pivot[self.kernel_of, 0]) - HALF_LOG_TWO_PI
         self._append(row, t)
 
     def state(self) -> State:
@@ -227,7 +266,7 @@ class TimeVaryingPosteriors:
             raise BocuError(f"arm: found {arm}; allowed: 0 to {self.arms - 1}")
         if not np.isfinite(value):
             raise BocuError(f"value of arm {arm} at time {t}: found {value}; a finite number is wanted")
-        refuse_past(t, self.time)
+        self.refuse_past(t)
 
     def _mean_at(self, t: int) -> np.ndarray:
         """Return the prior means at time `t`, shape (priors, arms)."""
@@ -237,7 +276,7 @@ class TimeVaryingPosteriors:
 
     def _correlation_at(self, t: int) -> np.ndarray:
         """Return the correlation of time `t` with the time of the newest observation, shape (kernels, 1)."""
-        refuse_past(t, self.time)
+        self.refuse_past(t)
         return self._correlation ** (t - self.time)
 
     def _variance_at(self, correlation: np.ndarray) -> np.ndarray:
@@ -245,7 +284,7 @@ class TimeVaryingPosteriors:
         # Rounding leaves tiny negative numbers where noise is small; anything larger is the prior's fault.
         if variance.min() < -1e-8 * self._variance.max():
             kernel = int(np.argmin(variance.min(axis=1)))
-            label = self.priors[int(np.argmax(self._kernel_of == kernel))].label
+            label = self.priors[int(np.argmax(self.kernel_of == kernel))].label
             raise BocuError(f"prior '{label}': covariance is not positive semi-definite")
         return np.maximum(variance, 0.0)
 
@@ -257,31 +296,3 @@ class TimeVaryingPosteriors:
         self._rows[:, self.count] = row
         self.count += 1
         self.time = t
-
-
-Prior = TypeVar("Prior", "TimeVaryingPrior", "BoxPrior")
-
-
-def distinct_kernels(priors: Sequence[Prior]) -> tuple[list[Prior], np.ndarray]:
-    """Return one prior for each distinct kernel, and for each prior the index of its kernel."""
-    distinct: list[Prior] = []
-    index = []
-    for prior in priors:
-        position = next((k for k, kernel in enumerate(distinct) if prior.shares_kernel(kernel)), len(distinct))
-        if position == len(distinct):
-            distinct.append(prior)
-        index.append(position)
-    return distinct, np.array(index)
-
-
-def positive_noise(noise: float) -> float:
-    """Return a standard deviation of noise that is positive and finite; anything else is refused."""
-    if not noise > 0.0 or not np.isfinite(noise):
-        raise BocuError(f"noise: found {noise}; allowed: a positive number")
-    return float(noise)
-
-
-def refuse_past(t: int, newest: int) -> None:
-    """Refuse a time before that of the newest observation."""
-    if t < newest:
-        raise BocuError(f"time: found {t}; allowed: {newest}, the time of the newest observation, or later")

@@ -118,11 +118,6 @@ class Catalogue(Parameters):
         files = {entry.name: entry for record in self.dataset(dataset).records.values() for entry in record.files}
         return _get(files, file, f"file of data set '{dataset}'")
 
-    def sources(self, dataset: str) -> list[str]:
-        """Sources that can bring some record of a data set."""
-        records = self.dataset(dataset).records.values()
-        return [source for source in SOURCES if any(source in record.sources for record in records)]
-
     def file_names(self, dataset: str, source: str) -> list[str]:
         """Names of the raw files that a source can bring of a data set, each once, in order."""
         records = [record for record in self.dataset(dataset).records.values() if source in record.sources]
@@ -297,16 +292,8 @@ def load_catalogue(path: str | os.PathLike[str]) -> Catalogue:
         BocuError: the file is missing, is not YAML, or has an unknown key or a value of the wrong kind; one line that
             names file, key, what was found and what is allowed.
     """
-    content = cast("dict[str, Any]", read_yaml(Path(path)))
     where = f"{path}: "
-    sets = {}
-    for name, entry in _mapping(content, "datasets", where).items():
-        records = {
-            label: validate(RawForm, record, f"{where}datasets.{name}.records.{label}.")
-            for label, record in _mapping(entry, "records", f"{where}datasets.{name}.").items()
-        }
-        sets[name] = validate(Dataset, {**entry, "records": records}, f"{where}datasets.{name}.")
-    catalogue = validate(Catalogue, {**content, "datasets": sets}, where)
+    catalogue = validate(Catalogue, cast("dict[str, Any]", read_yaml(Path(path))), where)
     for name, entry in catalogue.datasets.items():
         _consistent(entry, f"{where}datasets.{name}.records")
     return catalogue
@@ -321,16 +308,6 @@ def _consistent(entry: Dataset, where: str) -> None:
         for file in record.files_of("download") if "download" in record.sources else []:
             if file.url is None:
                 raise BocuError(f"{where}.{label}: file '{file.name}' has no url; a record for download needs one")
-
-
-def _mapping(content: object, key: str, where: str) -> dict[str, Any]:
-    """The mapping of names to mappings that stands under a key."""
-    if not isinstance(content, dict) or not isinstance(content.get(key), dict):
-        raise BocuError(f"{where}{key}: missing; allowed: a mapping of names to their entries")
-    for name, entry in content[key].items():
-        if not isinstance(entry, dict):
-            raise BocuError(f"{where}{key}.{name}: found {entry!r}; allowed: a mapping of keys to values")
-    return content[key]
 
 
 def _known_source(source: str) -> None:

@@ -16,7 +16,7 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import write_netcdf
 from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.problems.data.means import Mean, mean_dataset
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 from bocu.problems.data.raw_files import read_label, read_npz
 from bocu.robust.ambiguity.mmd.gram import JITTER
 
@@ -51,7 +51,7 @@ def prepare_infection(
     attrs: dict[str, str | float] = dict(attributes(origin, [path], {}, notes, read_label(path)))
     attrs["largest_residual_at_the_runs"] = float(np.abs(mean(inputs) - values).max())
     dataset = mean_dataset(mean, ["1"] * len(NAMES), BOUNDS)
-    dataset["values"] = ("point", values, {"long_name": "minus the cases, standardised", "units": "1"})
+    dataset["values"] = variable("point", values, "minus the cases, standardised")
     write_netcdf(dataset.assign_attrs(attrs, output="minus the cases, standardised", output_units="1"), output)
 
 

@@ -27,7 +27,7 @@ import xarray as xr
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 from bocu.problems.data.raw_files import read_comment
 
 LOG = logging.getLogger(__name__)
@@ -116,27 +116,19 @@ def intel_dataset(
 
     `time_units` is `minutes since <date>` where dates are known; readers then see real times.
     """
-    steps = 24 * 60 // minutes
+    both, steps = ("sensor", "time"), 24 * 60 // minutes
     time = np.arange(temperature.shape[1]) * float(minutes)
     return xr.Dataset(
         {
-            "temperature": (
-                ("sensor", "time"),
-                temperature,
-                {"long_name": f"mean temperature over {minutes} minutes", "units": "degree_Celsius"},
-            ),
-            "filled": (
-                ("sensor", "time"),
-                filled.astype(np.int8),
-                {"long_name": "1 where the temperature was filled in, else 0", "units": "1"},
-            ),
+            "temperature": variable(both, temperature, f"mean temperature over {minutes} minutes", "degree_Celsius"),
+            "filled": variable(both, filled.astype(np.int8), "1 where the temperature was filled in, else 0"),
         },
         coords={
-            "sensor": ("sensor", positions.index.to_numpy(dtype=np.int32), {"long_name": "mote number", "units": "1"}),
-            "time": ("time", time, {"long_name": f"begin of each {minutes} minutes, local time", "units": time_units}),
-            "day": ("time", np.repeat(list(days), steps), {"long_name": "day", "units": "1"}),
-            "x": ("sensor", positions["x"].to_numpy(float), {"long_name": "position along x", "units": "m"}),
-            "y": ("sensor", positions["y"].to_numpy(float), {"long_name": "position along y", "units": "m"}),
+            "sensor": variable("sensor", positions.index.to_numpy(dtype=np.int32), "mote number"),
+            "time": variable("time", time, f"begin of each {minutes} minutes, local time", time_units),
+            "day": variable("time", np.repeat(list(days), steps), "day"),
+            "x": variable("sensor", positions["x"].to_numpy(float), "position along x", "m"),
+            "y": variable("sensor", positions["y"].to_numpy(float), "position along y", "m"),
         },
         attrs={**attrs, "step_seconds": 60.0 * minutes},
     )
@@ -231,9 +223,7 @@ def prepare_log(
     ]
     attrs = attributes(origin, [log, files["mote_locs.txt"]], dropped, notes, read_comment(log))
     dataset = intel_dataset(temperature, filled, positions, days, minutes, f"minutes since {days[0]} 00:00:00", attrs)
-    dataset["readings"] = xr.DataArray(
-        count.astype(np.int32), dims=("sensor", "time"), attrs={"long_name": "readings averaged", "units": "1"}
-    )
+    dataset["readings"] = variable(("sensor", "time"), count.astype(np.int32), "readings averaged")
     write_netcdf(dataset, output)
 
 
@@ -350,11 +340,7 @@ def _first_bad_line(path: str | os.PathLike[str]) -> str | None:
         if len(fields) > len(COLUMNS):
             return f"{path}, line {number}: found {len(fields)} fields; allowed: at most {len(COLUMNS)}"
         for column, text in zip(NUMBERS, fields[2:], strict=False):
-            try:
-                value = float(text)
-            except ValueError:
-                value = np.nan
-            if not np.isfinite(value):
+            if not np.isfinite(_number(text)):
                 return f"{path}, line {number}, column '{column}': found '{text}'; allowed: a number"
     return None
 
@@ -411,17 +397,17 @@ def read_matrix(path: str | os.PathLike[str], days: int) -> np.ndarray:
             cells = line.strip().split(",")
             if len(cells) != days * PER_DAY:
                 raise BocuError(f"{path}, line {number}: found {len(cells)} columns; allowed: {days * PER_DAY}")
-            rows.append([_number(path, number, column, cell) for column, cell in enumerate(cells, start=1)])
+            rows.append([_number(cell) for cell in cells])
+            if (wrong := ~np.isfinite(rows[-1])).any():
+                at = int(wrong.argmax())
+                raise BocuError(f"{path}, line {number}, column {at + 1}: found '{cells[at]}'; allowed: a number")
     if not rows:
         raise BocuError(f"{path}: holds no line; allowed: one line a sensor")
     return np.array(rows)
 
 
-def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(cell)
+        return float(text)
     except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise BocuError(f"{path}, line {line}, column {column}: found '{cell}'; allowed: a number")
-    return value
+        return np.nan

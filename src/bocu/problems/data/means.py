@@ -15,13 +15,14 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import KERNELS, NUMBERS_IN_CACHE, Kernel, squared_distance
+from bocu.problems.data.prepare import variable
 
 ROWS_AT_A_TIME = 2048  # keeps the matrix of kernel values small
 
 UNITS_BESIDE = "see input_units"
-WEIGHTS = {"long_name": "weight of each point in the mean", "units": "1"}
-LENGTHSCALES = {"long_name": "length-scale of each input", "units": UNITS_BESIDE}
-VARIANCE = {"long_name": "output scale of the kernel", "units": "1"}
+WEIGHTS = ("weight of each point in the mean", "1")
+LENGTHSCALES = ("length-scale of each input", UNITS_BESIDE)
+VARIANCE = ("output scale of the kernel", "1")
 
 
 @dataclass(frozen=True)
@@ -74,21 +75,8 @@ class Mean:
         rows = max(1, NUMBERS_IN_CACHE // max(len(known), 1))
         for start in range(0, len(points), rows):
             part = slice(start, start + rows)
-            self.kernel.value(_squared_distance(points[part], known), out=out[part])
+            self.kernel.value(squared_distance(points[part], known), out=out[part])
         return out
-
-
-def _squared_distance(points: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return what `squared_distance` does, sooner where leading inputs are those of one decision in many contexts."""
-    differing = (points != points[0]).any(axis=0)
-    shared = int(differing.argmax()) if differing.any() else 0
-    if not shared:
-        return squared_distance(points, known)
-    sums = squared_distance(points[:1, :shared], known[:, :shared])
-    for column in range(shared, points.shape[1]):
-        difference = np.subtract.outer(points[:, column], known[:, column])
-        sums = np.add(sums, np.square(difference, out=difference), out=difference)
-    return sums
 
 
 def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
@@ -131,9 +119,9 @@ def mean_dataset(mean: Mean, units: list[str], bounds: tuple[np.ndarray, np.ndar
     return xr.Dataset(
         {
             **input_variables(mean.names, units, mean.inputs, bounds),
-            "weights": ("point", mean.weights, WEIGHTS),
-            "lengthscales": ("input", mean.lengthscales, LENGTHSCALES),
-            "kernel_variance": ((), mean.variance, VARIANCE),
+            "weights": variable("point", mean.weights, *WEIGHTS),
+            "lengthscales": variable("input", mean.lengthscales, *LENGTHSCALES),
+            "kernel_variance": variable((), mean.variance, *VARIANCE),
         },
         coords=input_coordinates(mean.names, units),
         attrs={"kernel": next(name for name, kernel in KERNELS.items() if kernel is mean.kernel)},
@@ -146,15 +134,15 @@ def input_variables(
     """Variables for the points (n, d) and the domain of the inputs (d,)."""
     told = ", ".join(f"{name} ({unit})" for name, unit in zip(names, units, strict=True))
     return {
-        "inputs": (("point", "input"), inputs, {"long_name": f"inputs: {told}", "units": UNITS_BESIDE}),
-        "lower": ("input", bounds[0], {"long_name": "lower end of the domain", "units": UNITS_BESIDE}),
-        "upper": ("input", bounds[1], {"long_name": "upper end of the domain", "units": UNITS_BESIDE}),
+        "inputs": variable(("point", "input"), inputs, f"inputs: {told}", UNITS_BESIDE),
+        "lower": variable("input", bounds[0], "lower end of the domain", UNITS_BESIDE),
+        "upper": variable("input", bounds[1], "upper end of the domain", UNITS_BESIDE),
     }
 
 
 def input_coordinates(names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
     """Coordinates with the names and units of the inputs."""
     return {
-        "input": ("input", list(names), {"long_name": "name of the input", "units": "1"}),
-        "input_units": ("input", list(units), {"long_name": "units of the input", "units": "1"}),
+        "input": variable("input", list(names), "name of the input"),
+        "input_units": variable("input", list(units), "units of the input"),
     }

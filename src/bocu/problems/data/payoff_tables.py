@@ -12,7 +12,7 @@ import xarray as xr
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 
 DEVIATIONS = 6.0
 """Width of a scaled coordinate's unit interval, in standard deviations of all seasons; its middle is their mean."""
@@ -43,26 +43,8 @@ POTATOES = FarmPrices(1000.0, 8.0, 6000.0, "GBP")
 MAIZE = FarmPrices(180.0, 1.0, 1728.0, "USD")
 
 
-def prepare_potatoes(
-    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
-) -> None:
-    """Turn yields and water of potatoes in Suffolk into profits.
-
-    Raises:
-        BocuError: the file is not such a table.
-    """
-    _prepare_seasons(raw, output, origin, POTATOES)
-
-
-def prepare_maize(
-    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
-) -> None:
-    """Turn yields and water of maize in Nebraska into profits.
-
-    Raises:
-        BocuError: the file is not such a table.
-    """
-    _prepare_seasons(raw, output, origin, MAIZE)
+PRICES = {"suffolk": POTATOES, "suffolk-thresholds": POTATOES, "nebraska": MAIZE}
+"""By the record of the data set."""
 
 
 def prepare_wakes(
@@ -76,18 +58,21 @@ def prepare_wakes(
     table = _read(raw[0], ("gain", "yaw", "wind"))
     data = _laid_out(table["gain"].values, _by_ends(table["yaw"].values), _by_ends(table["wind"].values))
     data = data.assign(
-        situation_values=(("situation", "context_dim"), table["wind"].values, _said("direction and speed", "1"))
+        situation_values=variable(("situation", "context_dim"), table["wind"].values, "direction and speed")
     )
     notes = ["Gain in power over no yaw in the same wind."]
     _write(data, table, raw, output, origin, YAW_INPUTS, WIND_INPUTS, "kW", notes)
 
 
-def _prepare_seasons(
-    raw: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    origin: Mapping[str, str],
-    prices: FarmPrices,
+def prepare_seasons(
+    raw: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], origin: Mapping[str, str]
 ) -> None:
+    """Turn yields and water of plans, season by season, into profits at the prices of the record.
+
+    Raises:
+        BocuError: the file is not such a table.
+    """
+    prices = PRICES[origin["record"]]
     table = _read(raw[0], ("dry_yield", "water", "plan", "law", "origin", "year", *SEASON_INPUTS))
     profit = prices.yields * table["dry_yield"].values.astype(float) - prices.water * table["water"].values
     weather = np.stack([table[name].values for name in SEASON_INPUTS], axis=1)
@@ -96,7 +81,7 @@ def _prepare_seasons(
     data = data.assign(
         {
             **{name: table[name] for name in ("law", "origin", "year")},
-            "situation_values": (("situation", "context_dim"), weather, _said(" and ".join(SEASON_INPUTS), "mm")),
+            "situation_values": variable(("situation", "context_dim"), weather, " and ".join(SEASON_INPUTS), "mm"),
         }
     )
     notes = [
@@ -109,9 +94,9 @@ def _prepare_seasons(
 def _laid_out(payoffs: np.ndarray, decisions: np.ndarray, features: np.ndarray) -> xr.Dataset:
     return xr.Dataset(
         {
-            "payoff": (("decision", "situation"), payoffs.astype(float), _said("payoff", "1")),
-            "decisions": (("decision", "decision_dim"), decisions, _said("decisions, scaled to [0, 1]", "1")),
-            "features": (("situation", "context_dim"), features, _said("what stands for a situation, scaled", "1")),
+            "payoff": variable(("decision", "situation"), payoffs.astype(float), "payoff"),
+            "decisions": variable(("decision", "decision_dim"), decisions, "decisions, scaled to [0, 1]"),
+            "features": variable(("situation", "context_dim"), features, "what stands for a situation, scaled"),
         }
     )
 
@@ -150,7 +135,3 @@ def _by_ends(points: np.ndarray) -> np.ndarray:
     low, high = points.min(axis=0), points.max(axis=0)
     scaled: np.ndarray = (points - low) / (high - low)
     return scaled
-
-
-def _said(name: str, unit: str) -> dict[str, str]:
-    return {"long_name": name, "units": unit}

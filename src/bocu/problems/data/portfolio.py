@@ -31,7 +31,7 @@ from bocu.problems.data.means import (
     input_coordinates,
     input_variables,
 )
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 
 LOG = logging.getLogger(__name__)
 NAMES = ["risk_aversion", "trade_aversion", "holding_multiplier", "bid_ask_spread", "borrowing_cost"]
@@ -229,40 +229,25 @@ def _held_out_error(
 def _dataset(candidates: Mapping[str, HyperParameters], inputs: np.ndarray, values: np.ndarray) -> xr.Dataset:
     means = [payoff_mean(parameters, inputs, values) for parameters in candidates.values()]
     units = ["1"] * len(NAMES)
-    scalars = {
-        "kernel_variance": ([mean.variance for mean in means], VARIANCE),
-        "noise_variance": (
-            [parameters.noise for parameters in candidates.values()],
-            {"long_name": "noise variance on the standardised scale", "units": "1"},
-        ),
-        "constant": (
-            [mean.constant for mean in means],
-            {"long_name": "constant mean on the standardised scale", "units": "1"},
-        ),
-        "offset": (
-            [mean.offset for mean in means],
-            {"long_name": "payoff where the mean is 0", "units": "percent year-1"},
-        ),
-        "scale": (
-            [mean.scale for mean in means],
-            {"long_name": "payoff a unit of the mean", "units": "percent year-1"},
-        ),
+    percent = "percent year-1"
+    scalars: dict[str, tuple[Any, ...]] = {
+        "kernel_variance": ([mean.variance for mean in means], *VARIANCE),
+        "noise_variance": ([each.noise for each in candidates.values()], "noise variance on the standardised scale"),
+        "constant": ([mean.constant for mean in means], "constant mean on the standardised scale"),
+        "offset": ([mean.offset for mean in means], "payoff where the mean is 0", percent),
+        "scale": ([mean.scale for mean in means], "payoff a unit of the mean", percent),
     }
     return xr.Dataset(
         {
             **input_variables(NAMES, units, inputs, BOUNDS),
-            "published_y": (
-                "point",
-                values,
-                {"long_name": "Y as published: minus the return", "units": "percent year-1"},
-            ),
-            "payoff": ("point", -values, {"long_name": "return", "units": "percent year-1"}),
-            "weights": (("fit", "point"), np.stack([mean.weights for mean in means]), WEIGHTS),
-            "lengthscales": (("fit", "input"), np.stack([mean.lengthscales for mean in means]), LENGTHSCALES),
-            **{name: ("fit", column, attrs) for name, (column, attrs) in scalars.items()},
+            "published_y": variable("point", values, "Y as published: minus the return", percent),
+            "payoff": variable("point", -values, "return", percent),
+            "weights": variable(("fit", "point"), np.stack([mean.weights for mean in means]), *WEIGHTS),
+            "lengthscales": variable(("fit", "input"), np.stack([mean.lengthscales for mean in means]), *LENGTHSCALES),
+            **{name: variable("fit", *told) for name, told in scalars.items()},
         },
         coords={
             **input_coordinates(NAMES, units),
-            "fit": ("fit", list(candidates), {"long_name": "set of hyper-parameters", "units": "1"}),
+            "fit": variable("fit", list(candidates), "set of hyper-parameters"),
         },
     )

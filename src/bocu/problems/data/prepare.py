@@ -7,6 +7,7 @@ file says its source, label, citation, the hashes of its raw files and what was 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bocu.core.io.files import atomic_path, canonical_json
 from bocu.core.io.hashes import record_digest, recorded, refuse_edited, sha256
@@ -58,6 +59,11 @@ def prepare(
     check(raw)
     interval = {} if minutes is None else {"minutes": minutes}
     load(function)(raw, output, origin, **interval)
+
+
+def variable(dims: object, values: object, long_name: str, units: str = "1") -> tuple[Any, Any, dict[str, str]]:
+    """Return a variable of a data set as xarray takes it, with its name for people and its units."""
+    return dims, values, {"long_name": long_name, "units": units}
 
 
 PREPARED_SCHEMA = "1"  # of the prepared NetCDF files; a reader refuses none yet

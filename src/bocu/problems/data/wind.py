@@ -16,7 +16,7 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
-from bocu.problems.data.prepare import attributes
+from bocu.problems.data.prepare import attributes, variable
 from bocu.problems.data.raw_files import has_column, read_columns
 
 TIME, PROFILE = "utc_timestamp", "DE_wind_profile"
@@ -115,8 +115,8 @@ def _from_levels(path: Path, reference: Path, origin: Mapping[str, str]) -> xr.D
     levels, probability, total = read_reference(reference)
     dataset.attrs["reference_sum_as_published"] = total
     return dataset.assign(
-        reference_probability=("level", probability, {"long_name": "reference distribution, normalised", "units": "1"})
-    ).assign_coords(level=("level", levels / LARGEST_LEVEL, {"long_name": "capacity factor of a level", "units": "1"}))
+        reference_probability=variable("level", probability, "reference distribution, normalised")
+    ).assign_coords(level=variable("level", levels / LARGEST_LEVEL, "capacity factor of a level"))
 
 
 def read_reference(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray, float]:
@@ -171,20 +171,11 @@ def _gaps_told(hourly: pd.Series) -> str:
 
 def _dataset(hourly: pd.Series, attrs: Mapping[str, str]) -> xr.Dataset:
     start = hourly.index[0]
+    factors, hours = hourly.to_numpy(dtype=float), np.arange(len(hourly), dtype=float)
+    told = "wind power generated, as a fraction of capacity"
+    since = f"hours since {start:%Y-%m-%d %H:%M:%S}"
     return xr.Dataset(
-        {
-            "capacity_factor": (
-                "time",
-                hourly.to_numpy(dtype=float),
-                {"long_name": "wind power generated, as a fraction of capacity", "units": "1"},
-            )
-        },
-        coords={
-            "time": (
-                "time",
-                np.arange(len(hourly), dtype=float),
-                {"long_name": "begin of the hour", "units": f"hours since {start:%Y-%m-%d %H:%M:%S}"},
-            )
-        },
-        attrs=dict(attrs),
+        {"capacity_factor": variable("time", factors, told)},
+        {"time": variable("time", hours, "begin of the hour", since)},
+        dict(attrs),
     )

@@ -22,6 +22,7 @@ from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.parameters import Number, Parameters, validate
 from bocu.learners.surrogates.time_varying import TimeVaryingPrior
+from bocu.problems.priors.grids import prior_dataset
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -156,52 +157,50 @@ def _dataset(
     loaded: "Days",
     origin: Mapping[str, object],
 ) -> "xr.Dataset":
-    import xarray as xr
-
-    kelvin2 = "degree_Celsius^2"
+    celsius, kelvin2 = "degree_Celsius", "degree_Celsius^2"
     eigenvalues = np.linalg.eigvalsh(prior.covariance)
     tolerance = eigenvalues[-1] * prior.arms * np.finfo(float).eps
     observed = np.maximum(eigenvalues, 0.0) + settings.noise**2
-    variables: dict[str, tuple[object, object, str, str]] = {
-        "mean": ("sensor", prior.mean, "prior mean of the temperature", "degree_Celsius"),
-        "covariance": (("sensor", "sensor_other"), prior.covariance, "covariance of the sensors at one time", kelvin2),
-        "forgetting": ((), prior.forgetting, "forgetting rate of a step", "1"),
-        "log_likelihood": ((), fit.log_likelihood, "log likelihood of the day at the forgetting rate", "nat"),
-        "log_likelihood_curve": ("forgetting_tried", fit.curve, "log likelihood of the day", "nat"),
-        "at_bound": ((), np.int8(fit.at_bound), "whether the forgetting rate is 0 or 1, a bound of the search", "1"),
-        "rank": ((), int((eigenvalues > tolerance).sum()), "numerical rank of the covariance", "1"),
-        "condition_number": ((), observed[-1] / observed[0], "condition number of the covariance plus noise", "1"),
-        "scale": ((), np.trace(prior.covariance) / prior.arms, "mean variance of the sensors", kelvin2),
-        "noise": ((), settings.noise, "standard deviation of a reading", "degree_Celsius"),
-        "steps": ((), loaded.temperatures.shape[2], "steps of the day", "1"),
-        "step": ((), loaded.step_seconds, "time from one step to the next", "s"),
-    }
-    if prior.course is not None:
-        variables["course"] = ("time", prior.course, "what is added to the prior mean at each step", "degree_Celsius")
-    coordinates: dict[str, tuple[object, object, str, str]] = {
-        "sensor": ("sensor", loaded.sensors, "sensor", "1"),
-        "sensor_other": ("sensor_other", loaded.sensors, "other sensor", "1"),
-        "forgetting_tried": ("forgetting_tried", GRID, "forgetting rate of a step that was tried", "1"),
-    }
-    kept = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
-    return xr.Dataset(
+    course = (
+        {}
+        if prior.course is None
+        else {"course": ("time", prior.course, "what is added to the prior mean at each step", celsius)}
+    )
+    return prior_dataset(
+        settings.label,
         {
-            name: (dims, data, {"long_name": text, "units": unit})
-            for name, (dims, data, text, unit) in variables.items()
+            "mean": ("sensor", prior.mean, "prior mean of the temperature", celsius),
+            "covariance": (
+                ("sensor", "sensor_other"),
+                prior.covariance,
+                "covariance of the sensors at one time",
+                kelvin2,
+            ),
+            "forgetting": ((), prior.forgetting, "forgetting rate of a step"),
+            "log_likelihood": ((), fit.log_likelihood, "log likelihood of the day at the forgetting rate", "nat"),
+            "log_likelihood_curve": ("forgetting_tried", fit.curve, "log likelihood of the day", "nat"),
+            "at_bound": ((), np.int8(fit.at_bound), "whether the forgetting rate is 0 or 1, a bound of the search"),
+            "rank": ((), int((eigenvalues > tolerance).sum()), "numerical rank of the covariance"),
+            "condition_number": ((), observed[-1] / observed[0], "condition number of the covariance plus noise"),
+            "scale": ((), np.trace(prior.covariance) / prior.arms, "mean variance of the sensors", kelvin2),
+            "noise": ((), settings.noise, "standard deviation of a reading", celsius),
+            "steps": ((), loaded.temperatures.shape[2], "steps of the day"),
+            "step": ((), loaded.step_seconds, "time from one step to the next", "s"),
+            **course,
         },
         {
-            name: (dims, data, {"long_name": text, "units": unit})
-            for name, (dims, data, text, unit) in coordinates.items()
+            "sensor": ("sensor", loaded.sensors, "sensor"),
+            "sensor_other": ("sensor_other", loaded.sensors, "other sensor"),
+            "forgetting_tried": ("forgetting_tried", GRID, "forgetting rate of a step that was tried"),
         },
         {
-            "prior": settings.label,
             "day": settings.day,
             "target_day": settings.target,
             "prior_days": ", ".join(settings.prior_days),
             "centre": settings.centre,
             "jitter": "none",
-            **{key: origin[key] for key in kept if key in origin},
         },
+        origin,
     )
 
 

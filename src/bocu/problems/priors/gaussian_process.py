@@ -20,6 +20,7 @@ from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.kernels import KernelName
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Positive, validate
+from bocu.problems.priors.grids import prior_dataset
 from bocu.problems.priors.observations import TrainingRows
 from bocu.problems.priors.statements import Period, Scenario
 
@@ -36,15 +37,20 @@ LENGTHSCALES, VARIANCES, NOISES = (1e-2, 1e2), (1e-3, 1e3), (1e-8, 1e1)
 RESTLESS, SMOOTH = (0.1, 1e-4), (1.0, 0.5)
 
 
-class PriorFit(Parameters):
-    """What one candidate is fitted to, and how, as its job is told."""
+class KernelFit(Parameters):
+    """How one candidate is fitted, as its job is told."""
 
     label: str = Field(description="name of the prior")
     kernel: KernelName = Field(description="family of the kernel")
-    ard: bool = Field(description="whether every coordinate has its length-scale")
+    ard: bool = Field(description="whether every coordinate, but for time, has its length-scale")
     noise: Positive | None = Field(description="standard deviation of the rows' noise, payoff units; null: fitted")
     points: int = Field(description="most rows that are fitted to")
     starts: int = Field(description="number of starts")
+
+
+class PriorFit(KernelFit):
+    """What one candidate is fitted to."""
+
     read: str = Field(description="what reads the rows, as module:function")
     inputs: tuple[str, ...] = Field(description="names of the coordinates, decisions first")
     rows: Scenario | Period | None = Field(description="which rows; null: all")
@@ -258,38 +264,30 @@ def _exact_model(points: Any, values: Any, likelihood: Any, kernel: Any) -> Any:
 
 
 def _dataset(settings: PriorFit, found: Maximum, rows: int, origin: Mapping[str, object]) -> "xr.Dataset":
-    import xarray as xr
-
     payoff = str(origin.get("output_units", "1"))
-    squared = f"({payoff})^2"
     free = (len(found.lengthscales) if settings.ard else 1) + 2 + (settings.noise is None)
-    variables: dict[str, tuple[object, object, str, str]] = {
-        "lengthscale": ("input", found.lengthscales, "length-scale of each coordinate, scaled to [0, 1]", "1"),
-        "variance": ((), found.variance, "prior variance of the payoff", squared),
-        "mean": ((), found.mean, "prior mean of the payoff", payoff),
-        "noise": ((), found.noise, "standard deviation of the noise of the rows", payoff),
-        "log_likelihood": ((), found.log_likelihood, "evidence: log marginal likelihood of the rows", "nat"),
-        "log_likelihood_of_starts": ("start", found.heights, "log marginal likelihood that each start led to", "nat"),
-        "rows": ((), rows, "rows that it was fitted to", "1"),
-        "fitted_parameters": ((), free, "parameters that were fitted", "1"),
-        "at_bound": ((), np.int8(found.at_bound), "whether a parameter is at a bound of the search", "1"),
-    }
-    coordinates: dict[str, tuple[object, object, str, str]] = {
-        "input": ("input", list(settings.inputs), "name of the coordinate", "1"),
-        "start": ("start", np.arange(settings.starts), "start of the fit", "1"),
-    }
-    kept = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
-    described, named = (
-        {name: (dims, data, {"long_name": text, "units": unit}) for name, (dims, data, text, unit) in part.items()}
-        for part in (variables, coordinates)
-    )
-    return xr.Dataset(
-        described,
-        named,
+    return prior_dataset(
+        settings.label,
         {
-            "prior": settings.label,
-            "kernel": settings.kernel,
-            "statement": settings.model_dump_json(),
-            **{key: origin[key] for key in kept if key in origin},
+            "lengthscale": ("input", found.lengthscales, "length-scale of each coordinate, scaled to [0, 1]"),
+            "variance": ((), found.variance, "prior variance of the payoff", f"({payoff})^2"),
+            "mean": ((), found.mean, "prior mean of the payoff", payoff),
+            "noise": ((), found.noise, "standard deviation of the noise of the rows", payoff),
+            "log_likelihood": ((), found.log_likelihood, "evidence: log marginal likelihood of the rows", "nat"),
+            "log_likelihood_of_starts": (
+                "start",
+                found.heights,
+                "log marginal likelihood that each start led to",
+                "nat",
+            ),
+            "rows": ((), rows, "rows that it was fitted to"),
+            "fitted_parameters": ((), free, "parameters that were fitted"),
+            "at_bound": ((), np.int8(found.at_bound), "whether a parameter is at a bound of the search"),
         },
+        {
+            "input": ("input", list(settings.inputs), "name of the coordinate"),
+            "start": ("start", np.arange(settings.starts), "start of the fit"),
+        },
+        {"kernel": settings.kernel, "statement": settings.model_dump_json()},
+        origin,
     )

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +12,39 @@ from bocu.core.kernels import kernel_named
 from bocu.core.rounds import BoxDomain
 from bocu.learners.surrogates.box_time_varying import BoxPrior, ConstantMean, slope_tail_on_a_line
 from bocu.learners.surrogates.grid import GridPrior
+from bocu.problems.data.prepare import variable
 from bocu.problems.priors.statements import Candidate, StatedPrior
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+KEPT = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
+"""What the file of a fitted prior takes over from that of the data."""
+
+
+def prior_dataset(
+    label: str,
+    variables: Mapping[str, tuple[Any, ...]],
+    coordinates: Mapping[str, tuple[Any, ...]],
+    told: Mapping[str, str],
+    origin: Mapping[str, Any],
+) -> "xr.Dataset":
+    """Lay a fitted prior out as a file.
+
+    Args:
+        label: its name.
+        variables: by name, each with dimensions, values, a name for people and, if not 1, units; as `variable` has it.
+        coordinates: likewise.
+        told: further attributes.
+        origin: attributes of the data that it was fitted to.
+    """
+    import xarray as xr
+
+    return xr.Dataset(
+        {name: variable(*entry) for name, entry in variables.items()},
+        {name: variable(*entry) for name, entry in coordinates.items()},
+        {"prior": label, **told, **{key: origin[key] for key in KEPT if key in origin}},
+    )
 
 
 def grid_priors(

@@ -49,16 +49,7 @@ def prepared_rows(
     scaled = (mean.inputs - lower) / (upper - lower)
     name = next((name for name in VALUES if name in prepared), None)
     values = mean(mean.inputs) if name is None else prepared[name].values
-    if isinstance(chosen, Period):
-        raise BocuError(f"{path}: rows of {chosen.period}: its rows have no time; take `scenarios`")
-    for wanted in [*inputs, *([] if chosen is None else [chosen.input])]:
-        if wanted not in mean.names:
-            raise BocuError(f"{path}: no input '{wanted}'; {nearest(wanted, mean.names)}")
-    points = scaled[:, [mean.names.index(name) for name in inputs]]
-    if chosen is None:
-        return TrainingRows(points, values)
-    share = shares(scaled[:, mean.names.index(chosen.input)], chosen.of) == chosen.part - 1
-    return TrainingRows(points[share], values[share])
+    return _chosen(path, scaled, values, mean.names, inputs, chosen)
 
 
 def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scenario | Period | None) -> TrainingRows:
@@ -74,21 +65,31 @@ def table_rows(path: str | os.PathLike[str], inputs: Sequence[str], chosen: Scen
     """
     table = read_netcdf(path)
     known = [*str(table.attrs["decision_inputs"]).split(), *str(table.attrs["context_inputs"]).split()]
+    decisions, situations = table["decisions"].values, table["features"].values
+    points = np.concatenate(
+        [np.repeat(decisions, len(situations), axis=0), np.tile(situations, (len(decisions), 1))], axis=1
+    )
+    return _chosen(path, points, table["payoff"].values.ravel(), known, inputs, chosen)
+
+
+def _chosen(
+    path: str | os.PathLike[str],
+    points: np.ndarray,
+    values: np.ndarray,
+    known: Sequence[str],
+    inputs: Sequence[str],
+    chosen: Scenario | Period | None,
+) -> TrainingRows:
+    """Return the rows that are chosen, their coordinates `known` in the order of `inputs`."""
     if isinstance(chosen, Period):
         raise BocuError(f"{path}: rows of {chosen.period}: its rows have no time; take `scenarios`")
     for wanted in [*inputs, *([] if chosen is None else [chosen.input])]:
         if wanted not in known:
             raise BocuError(f"{path}: no input '{wanted}'; {nearest(wanted, known)}")
-    decisions, situations = table["decisions"].values, table["features"].values
-    points = np.concatenate(
-        [np.repeat(decisions, len(situations), axis=0), np.tile(situations, (len(decisions), 1))], axis=1
-    )
-    values = table["payoff"].values.ravel()
     kept = np.ones(len(values), dtype=bool)
     if chosen is not None:
         kept = shares(points[:, known.index(chosen.input)], chosen.of) == chosen.part - 1
-    columns = [known.index(name) for name in inputs]
-    return TrainingRows(points[kept][:, columns], values[kept])
+    return TrainingRows(points[kept][:, [known.index(name) for name in inputs]], values[kept])
 
 
 def shares(values: np.ndarray, count: int) -> np.ndarray:

@@ -14,23 +14,18 @@ from pydantic import Field
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
-from bocu.core.kernels import KernelName, kernel_named, squared_distance
-from bocu.core.parameters import Parameters, Positive, validate
-from bocu.problems.priors.gaussian_process import Maximum, best_maximum
+from bocu.core.kernels import kernel_named, squared_distance
+from bocu.core.parameters import validate
+from bocu.problems.priors.gaussian_process import KernelFit, Maximum, best_maximum
+from bocu.problems.priors.grids import prior_dataset
 from bocu.problems.priors.observations import TrainingRows
 
 
-class SensorFit(Parameters):
-    """What one candidate is fitted to, and how, as its job is told."""
+class SensorFit(KernelFit):
+    """What one candidate is fitted to."""
 
-    label: str = Field(description="name of the prior")
     day: str = Field(description="the day it is fitted to")
     days: tuple[str, ...] = Field(description="days that sensors have to be complete on, the target among them")
-    kernel: KernelName = Field(description="family of the kernel over positions")
-    ard: bool = Field(description="whether x and y have length-scales of their own")
-    noise: Positive | None = Field(description="standard deviation of a reading, degrees Celsius; null: fitted")
-    points: int = Field(description="most readings that are fitted to")
-    starts: int = Field(description="number of starts")
 
 
 def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:
@@ -90,28 +85,36 @@ def _dataset(
     readings: int,
     origin: Mapping[str, object],
 ) -> xr.Dataset:
-    kelvin2 = "degree_Celsius^2"
-    variables: dict[str, tuple[object, object, str, str]] = {
-        "mean": ("sensor", np.full(len(sensors), found.mean), "prior mean of the temperature", "degree_Celsius"),
-        "covariance": (("sensor", "sensor_other"), covariance, "covariance of the sensors at one time", kelvin2),
-        "forgetting": ((), forgetting, "forgetting rate of a step", "1"),
-        "lengthscale": ("input", found.lengthscales, "length-scales, in sides of the lab and days", "1"),
-        "noise": ((), found.noise, "standard deviation of a reading", "degree_Celsius"),
-        "log_likelihood": ((), found.log_likelihood, "evidence: log marginal likelihood of the readings", "nat"),
-        "log_likelihood_of_starts": ("start", found.heights, "log marginal likelihood that each start led to", "nat"),
-        "readings": ((), readings, "readings that it was fitted to", "1"),
-        "at_bound": ((), np.int8(found.at_bound), "whether a parameter is at a bound of the search", "1"),
-    }
-    coordinates: dict[str, tuple[object, object, str, str]] = {
-        "sensor": ("sensor", sensors, "sensor", "1"),
-        "sensor_other": ("sensor_other", sensors, "other sensor", "1"),
-        "input": ("input", ["x", "y", "time"], "name of the coordinate", "1"),
-        "start": ("start", np.arange(settings.starts), "start of the fit", "1"),
-    }
-    kept = ("dataset", "record", "source", "simulated", "data_label", "title", "licence", "citation")
-    described, named = (
-        {name: (dims, data, {"long_name": text, "units": unit}) for name, (dims, data, text, unit) in part.items()}
-        for part in (variables, coordinates)
+    celsius = "degree_Celsius"
+    return prior_dataset(
+        settings.label,
+        {
+            "mean": ("sensor", np.full(len(sensors), found.mean), "prior mean of the temperature", celsius),
+            "covariance": (
+                ("sensor", "sensor_other"),
+                covariance,
+                "covariance of the sensors at one time",
+                f"{celsius}^2",
+            ),
+            "forgetting": ((), forgetting, "forgetting rate of a step"),
+            "lengthscale": ("input", found.lengthscales, "length-scales, in sides of the lab and days"),
+            "noise": ((), found.noise, "standard deviation of a reading", celsius),
+            "log_likelihood": ((), found.log_likelihood, "evidence: log marginal likelihood of the readings", "nat"),
+            "log_likelihood_of_starts": (
+                "start",
+                found.heights,
+                "log marginal likelihood that each start led to",
+                "nat",
+            ),
+            "readings": ((), readings, "readings that it was fitted to"),
+            "at_bound": ((), np.int8(found.at_bound), "whether a parameter is at a bound of the search"),
+        },
+        {
+            "sensor": ("sensor", sensors, "sensor"),
+            "sensor_other": ("sensor_other", sensors, "other sensor"),
+            "input": ("input", ["x", "y", "time"], "name of the coordinate"),
+            "start": ("start", np.arange(settings.starts), "start of the fit"),
+        },
+        {"day": settings.day, "kernel": settings.kernel},
+        origin,
     )
-    told = {"prior": settings.label, "day": settings.day, "kernel": settings.kernel}
-    return xr.Dataset(described, named, {**told, **{key: origin[key] for key in kept if key in origin}})

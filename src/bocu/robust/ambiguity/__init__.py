@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from bocu.robust.ambiguity.base import WorstCase as WorstCase
     from bocu.robust.ambiguity.base import worst_case as worst_case
     from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk as ConditionalValueAtRisk
-    from bocu.robust.ambiguity.divergences.chi_squared import ChiSquared as ChiSquared
-    from bocu.robust.ambiguity.divergences.chi_squared import ModifiedChiSquared as ModifiedChiSquared
-    from bocu.robust.ambiguity.divergences.cressie_read import CressieRead as CressieRead
-    from bocu.robust.ambiguity.divergences.kullback_leibler import KullbackLeibler as KullbackLeibler
-    from bocu.robust.ambiguity.divergences.phi_divergence import PhiDivergence as PhiDivergence
+    from bocu.robust.ambiguity.divergences import ChiSquared as ChiSquared
+    from bocu.robust.ambiguity.divergences import CressieRead as CressieRead
+    from bocu.robust.ambiguity.divergences import KullbackLeibler as KullbackLeibler
+    from bocu.robust.ambiguity.divergences import ModifiedChiSquared as ModifiedChiSquared
     from bocu.robust.ambiguity.mmd.gram import mmd_radius as mmd_radius
     from bocu.robust.ambiguity.mmd.gram import squared_exponential_gram as squared_exponential_gram
     from bocu.robust.ambiguity.mmd.gram import with_jitter as with_jitter
     from bocu.robust.ambiguity.mmd.maximum_mean_discrepancy import MaximumMeanDiscrepancy as MaximumMeanDiscrepancy
     from bocu.robust.ambiguity.parameters import SetParameters as SetParameters
+    from bocu.robust.ambiguity.phi_divergence import PhiDivergence as PhiDivergence
     from bocu.robust.ambiguity.sampled import SampledWorstCase as SampledWorstCase
     from bocu.robust.ambiguity.sampled import sampled_worst_case as sampled_worst_case
     from bocu.robust.ambiguity.total_variation import TotalVariation as TotalVariation
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AmbiguitySet": "base",
-    "ChiSquared": "divergences.chi_squared",
+    "ChiSquared": "divergences",
     "ConditionalValueAtRisk": "conditional_value_at_risk",
-    "CressieRead": "divergences.cressie_read",
-    "KullbackLeibler": "divergences.kullback_leibler",
+    "CressieRead": "divergences",
+    "KullbackLeibler": "divergences",
     "MaximumMeanDiscrepancy": "mmd.maximum_mean_discrepancy",
-    "ModifiedChiSquared": "divergences.chi_squared",
-    "PhiDivergence": "divergences.phi_divergence",
+    "ModifiedChiSquared": "divergences",
+    "PhiDivergence": "phi_divergence",
     "TotalVariation": "total_variation",
     "Wasserstein": "wasserstein",
     "WorstCase": "base",

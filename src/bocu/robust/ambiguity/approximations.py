@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet, expectation
+from bocu.robust.ambiguity.base import AmbiguitySet, Normalised, expectation
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.rows import Normalised
 
 
 def sensitivity(payoffs: ArrayLike, reference: ArrayLike, ambiguity_set: AmbiguitySet) -> Floats:

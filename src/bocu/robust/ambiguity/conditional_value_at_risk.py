@@ -16,10 +16,19 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Number
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
+from bocu.robust.ambiguity.base import (
+    AmbiguitySet,
+    Polytope,
+    Rows,
+    Tangent,
+    Wanted,
+    expectation,
+    pair,
+    sorted_rows,
+    unsorted,
+)
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.parameters import SetParameters, named
-from bocu.robust.ambiguity.rows import Polytope, sorted_rows, unsorted
 
 
 class ConditionalValueAtRiskParameters(SetParameters):

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import is_tensor
+from bocu.robust.ambiguity.base import at_first, is_tensor, sorted_rows, unsorted
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.rows import at_first, sorted_rows, unsorted
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,8 @@ from typing import Self
 import numpy as np
 
 from bocu.core.ties import first_best, tie
-from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
+from bocu.robust.ambiguity.base import AmbiguitySet, Wanted, worst_case
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.rows import Wanted
 
 #: Of the reach at which v is the least payoff, that of chords: the shorter the nearer to the slope, and the more they
 #: magnify the errors of their ends.

@@ -14,9 +14,18 @@ from numpy.typing import ArrayLike
 
 from bocu.core.about import About
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet, Rows, Tangent, Wanted, expectation, pair
+from bocu.robust.ambiguity.base import (
+    AmbiguitySet,
+    Polytope,
+    Rows,
+    Tangent,
+    Wanted,
+    expectation,
+    pair,
+    sorted_rows,
+    unsorted,
+)
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.rows import Polytope, sorted_rows, unsorted
 
 
 class TotalVariation(AmbiguitySet):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -18,10 +19,9 @@ from bocu.core.about import About, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.loading import naming_extras
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair, pick
+from bocu.robust.ambiguity.base import AmbiguitySet, Polytope, Rows, SolveCost, Tangent, Wanted, expectation, pair, pick
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.parameters import SetParameters
-from bocu.robust.ambiguity.rows import Polytope
 from bocu.robust.ambiguity.total_variation import TotalVariation
 
 Targets = NDArray[np.intp]
@@ -277,13 +277,13 @@ class Wasserstein(AmbiguitySet):
         return np.where(f == 0.0, to_each, np.inf).min(axis=1)
 
 
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """The cheapest target of every source at given prices, `(m, n)`; value and transport cost spent `(m,)`."""
 
-    __slots__ = ("spent", "targets", "value")
-
-    def __init__(self, targets: Targets, value: Floats, spent: Floats) -> None:
-        self.targets, self.value, self.spent = targets, value, spent
+    targets: Targets
+    value: Floats
+    spent: Floats
 
     @classmethod
     def best(cls, f: Floats, p: Floats, cost: Floats, price: Floats) -> _Plan:
@@ -301,23 +301,18 @@ class _Plan:
         return cls(targets, value, spent)
 
 
+@dataclass(frozen=True, slots=True)
 class _Lines:
     """Two lines a row that bound H from above, `height + cost * l`: a dear one and a cheap one, with their plans."""
 
-    def __init__(
-        self,
-        dear: Targets,
-        cheap: Targets,
-        dear_height: Floats,
-        dear_cost: Floats,
-        cheap_height: Floats,
-        cheap_cost: Floats,
-        at: Floats,
-        value: Floats,
-    ) -> None:
-        self.dear, self.dear_height, self.dear_cost = dear, dear_height, dear_cost
-        self.cheap, self.cheap_height, self.cheap_cost = cheap, cheap_height, cheap_cost
-        self.at, self.value = at, value
+    dear: Targets
+    cheap: Targets
+    dear_height: Floats
+    dear_cost: Floats
+    cheap_height: Floats
+    cheap_cost: Floats
+    at: Floats
+    value: Floats
 
     def crossing(self, rows: Targets) -> Floats:
         """Where the two lines of these rows meet."""

@@ -121,6 +121,12 @@ def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
     return answer
 
 
+def kernel_density(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
+    """Density `(m,)` of Gaussian kernels of equal weight around samples `(t, l)`, at `(m, l)`."""
+    norm = np.prod(bandwidth) * (2.0 * math.pi) ** (samples.shape[1] / 2.0) * len(samples)
+    return np.exp(log_kernel_sums(samples, bandwidth, at)) / norm
+
+
 @dataclass(frozen=True, slots=True)
 class KernelDensity:
     """Gaussian kernel density estimate, of contexts that are clipped to a box where one is given.
@@ -148,9 +154,7 @@ class KernelDensity:
 
     def density(self, query: ArrayLike) -> Floats:
         """Density `(m,)` at `(m, l)`, before clipping."""
-        at = _points("query", query)
-        norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.samples.shape[1] / 2.0) * len(self.samples)
-        return np.exp(log_kernel_sums(self.samples, self.bandwidth, at)) / norm
+        return kernel_density(self.samples, self.bandwidth, _points("query", query))
 
     def sample(self, generator: np.random.Generator, size: int) -> Floats:
         """Draws `(size, l)`: a sample chosen uniformly plus Gaussian noise, clipped to the box."""

@@ -23,25 +23,21 @@ from bocu.core.about import About
 from bocu.core.errors import BocuError
 from bocu.core.parameters import READING, Count, NotNegative, Number, Parameters, Positive
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.contexts.estimates import log_kernel_sums, nearest_points, silverman_bandwidth
-from bocu.robust.contexts.laws import ContextLaw, Histogram, JointLaw, Law, LawParameters, chosen
+from bocu.robust.contexts.estimates import kernel_density, log_kernel_sums, nearest_points, silverman_bandwidth
+from bocu.robust.contexts.laws import BoxedLaw, ContextLaw, Histogram, JointLaw, Law, LawParameters, chosen
 
 
 @dataclass(frozen=True)
-class MixedLaw(JointLaw):
+class MixedLaw(BoxedLaw):
     """Mixture of distributions of contexts.
 
     Attributes:
         parts: those that are mixed, all of one number of coordinates and one box.
         shares: (parts,) weights that sum to 1.
-        lower: ends of the box.
-        upper: likewise.
     """
 
     parts: tuple[JointLaw, ...]
     shares: tuple[float, ...]
-    lower: float = 0.0
-    upper: float = 1.0
 
     @property
     def dimension(self) -> int:
@@ -60,9 +56,8 @@ class MixedLaw(JointLaw):
         weights = [share * mass for share, (_, mass) in zip(self.shares, known, strict=True)]
         return np.concatenate([points for points, _ in known]), np.concatenate(weights)
 
-    def unclipped(self) -> MixedLaw:
-        parts = tuple(part.unclipped() for part in self.parts)
-        return replace(self, parts=parts, lower=-math.inf, upper=math.inf)
+    def unclipped(self) -> Self:
+        return replace(super().unclipped(), parts=tuple(part.unclipped() for part in self.parts))
 
     def draw(self, uniforms: Floats) -> Floats:
         part, within = chosen(np.asarray(self.shares), uniforms[:, -1])
@@ -95,20 +90,16 @@ class MixedLaw(JointLaw):
 
 
 @dataclass(frozen=True)
-class SampleLaw(JointLaw):
+class SampleLaw(BoxedLaw):
     """Finitely many contexts: the empirical distribution of a sample, or a weighted one.
 
     Attributes:
         contexts: (m, Dc).
         shares: (m,), sum to 1.
-        lower: ends of the box.
-        upper: likewise.
     """
 
     contexts: Floats
     shares: Floats
-    lower: float = 0.0
-    upper: float = 1.0
 
     @property
     def dimension(self) -> int:
@@ -117,9 +108,6 @@ class SampleLaw(JointLaw):
     @property
     def support(self) -> tuple[Floats, Floats]:
         return np.clip(self.contexts, self.lower, self.upper), self.shares
-
-    def unclipped(self) -> SampleLaw:
-        return replace(self, lower=-math.inf, upper=math.inf)
 
     def draw(self, uniforms: Floats) -> Floats:
         """Contexts by the first number, in the order of their first coordinates, ties in that of the next."""
@@ -134,9 +122,6 @@ class SampleLaw(JointLaw):
         outside = np.stack([self.contexts < self.lower, self.contexts > self.upper], axis=-1)
         return np.einsum("m,mde->de", self.shares, outside)
 
-    def breaks(self) -> list[tuple[float, ...]]:
-        return [()] * self.dimension
-
     def node_masses(self, inside: Sequence[Floats], widths: Sequence[Floats]) -> Floats:
         raise BocuError("quadrature: contexts of a sample are none of its nodes; take the rule `sobol`")
 
@@ -147,20 +132,16 @@ class SampleLaw(JointLaw):
 
 
 @dataclass(frozen=True)
-class KernelLaw(JointLaw):
+class KernelLaw(BoxedLaw):
     """Gaussian kernels around the contexts of a sample, clipped to a box: what a kernel density estimate says.
 
     Attributes:
         contexts: (m, Dc).
         bandwidth: (Dc,) standard deviations of the kernels.
-        lower: ends of the box.
-        upper: likewise.
     """
 
     contexts: Floats
     bandwidth: Floats
-    lower: float = 0.0
-    upper: float = 1.0
 
     @property
     def dimension(self) -> int:
@@ -170,9 +151,6 @@ class KernelLaw(JointLaw):
     def uniforms(self) -> int:
         return self.dimension + 1
 
-    def unclipped(self) -> KernelLaw:
-        return replace(self, lower=-math.inf, upper=math.inf)
-
     def draw(self, uniforms: Floats) -> Floats:
         from scipy.special import ndtri  # slow to import, and planning needs none of it
 
@@ -181,9 +159,7 @@ class KernelLaw(JointLaw):
         return self.contexts[order][place] + self.bandwidth * np.asarray(ndtri(uniforms[:, :-1]))
 
     def density(self, at: ArrayLike) -> Floats:
-        logarithms = log_kernel_sums(self.contexts, self.bandwidth, np.asarray(at, dtype=np.float64))
-        norm = np.prod(self.bandwidth) * (2.0 * math.pi) ** (self.dimension / 2.0) * len(self.contexts)
-        return np.exp(logarithms) / norm
+        return kernel_density(self.contexts, self.bandwidth, np.asarray(at, dtype=np.float64))
 
     def atoms(self) -> Floats:
         from scipy.special import ndtr
@@ -191,9 +167,6 @@ class KernelLaw(JointLaw):
         ends = np.array([self.lower, self.upper])
         below = np.asarray(ndtr((ends - self.contexts[..., None]) / self.bandwidth[:, None])).mean(axis=0)
         return np.stack([below[:, 0], 1.0 - below[:, 1]], axis=-1)
-
-    def breaks(self) -> list[tuple[float, ...]]:
-        return [()] * self.dimension
 
     def node_masses(self, inside: Sequence[Floats], widths: Sequence[Floats]) -> Floats:
         shares = [self._axis(axis, at, width) for axis, (at, width) in enumerate(zip(inside, widths, strict=True))]
@@ -217,25 +190,18 @@ class KernelLaw(JointLaw):
 
 
 @dataclass(frozen=True)
-class HistogramLaw(JointLaw):
+class HistogramLaw(BoxedLaw):
     """Cells of a regular grid over the unit cube, each with its share, uniform within.
 
     Attributes:
         shares: one axis a coordinate, sum to 1.
-        lower: ends of the box.
-        upper: likewise.
     """
 
     shares: Floats
-    lower: float = 0.0
-    upper: float = 1.0
 
     @property
     def dimension(self) -> int:
         return self.shares.ndim
-
-    def unclipped(self) -> HistogramLaw:
-        return replace(self, lower=-math.inf, upper=math.inf)
 
     def draw(self, uniforms: Floats) -> Floats:
         """Contexts, coordinate after coordinate: each by its number, given the cells chosen before."""

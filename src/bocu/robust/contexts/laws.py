@@ -12,7 +12,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import from_registry
 from bocu.core.parameters import READING, NoParameters, Number, Parameters, Positive, Reading, validate
 from bocu.core.plain import Plain
+from bocu.core.randomness import scrambled_sobol
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.checks import Floats
 
@@ -351,14 +352,9 @@ class JointLaw(ABC):
         Raises:
             BocuError: `size` is no power of 2.
         """
-        from scipy.stats import qmc  # slow to import, and planning needs none of it
-
-        exponent = size.bit_length() - 1
-        if size < 1 or size != 2**exponent:
+        if size < 1 or size.bit_count() != 1:
             raise BocuError(f"points: found {size}; allowed: a power of 2, for which a Sobol sequence is balanced")
-        # Handed a generator, SciPy would take a child of it, which the generator's state does not tell.
-        sequence = qmc.Sobol(self.uniforms, scramble=True, seed=int(generator.integers(2**32)))
-        return self.transform(sequence.random_base2(exponent))
+        return self.transform(scrambled_sobol(np.zeros(self.uniforms), np.ones(self.uniforms), size, generator))
 
     def weights_on(self, points: Floats) -> Floats:
         """Probabilities `(n,)` of contexts `(n, Dc)`: the density at them, normalised.
@@ -373,25 +369,32 @@ class JointLaw(ABC):
 
 
 @dataclass(frozen=True)
-class ContextLaw(JointLaw):
-    """Distribution of a context: independent coordinates, clipped to a box.
+class BoxedLaw(JointLaw):
+    """A law as data; left out, its box is the unit cube."""
+
+    lower: float = field(default=0.0, kw_only=True)
+    upper: float = field(default=1.0, kw_only=True)
+
+    def unclipped(self) -> Self:
+        return replace(self, lower=-math.inf, upper=math.inf)
+
+    def breaks(self) -> list[tuple[float, ...]]:
+        return [()] * self.dimension
+
+
+@dataclass(frozen=True)
+class ContextLaw(BoxedLaw):
+    """Distribution of a context: independent coordinates.
 
     Attributes:
         marginals: one a coordinate, Dc in all.
-        lower: ends of the box, the same in every coordinate; infinite ones do not clip.
-        upper: likewise.
     """
 
     marginals: tuple[Marginal, ...]
-    lower: float = 0.0
-    upper: float = 1.0
 
     @property
     def dimension(self) -> int:
         return len(self.marginals)
-
-    def unclipped(self) -> ContextLaw:
-        return replace(self, lower=-math.inf, upper=math.inf)
 
     def draw(self, uniforms: Floats) -> Floats:
         return np.stack([one.quantile(uniforms[:, j]) for j, one in enumerate(self.marginals)], axis=-1)

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 import pydantic
@@ -20,7 +20,7 @@ from pydantic import Field
 from bocu.core.about import About
 from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import canonical_json
-from bocu.core.parameters import Count, Number, Parameters, Positive
+from bocu.core.parameters import Count, Number, Parameters, ParametersType, Positive
 from bocu.core.plain import Plain
 from bocu.robust.contexts.laws import JointLaw, LawParameters, NamedParameters
 
@@ -36,13 +36,13 @@ class ShiftParameters(NamedParameters):
     parameters: Plain = Field(default_factory=dict, description="its parameters")
 
 
-class Shift(ABC):
+class Shift(ABC, Generic[ParametersType]):
     """A way in which a law of contexts changes over rounds."""
 
     about: ClassVar[About]
     Parameters: ClassVar[type[Parameters]]
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
 
     @abstractmethod
@@ -81,19 +81,17 @@ class JumpParameters(Parameters):
     to: LawParameters = Field(description="the other law: `{name, parameters}`, or a name alone")
 
 
-class Jump(Shift):
+class Jump(Shift[JumpParameters]):
     """p_t is the stated law before round `at`, the other from then on."""
 
     about = About(title="jump", summary="another law from one round on")
     Parameters = JumpParameters
 
     def law(self, base: LawParameters, t: int) -> LawParameters:
-        to: LawParameters = self.parameters.to
-        return to if t >= self.parameters.at else base
+        return self.parameters.to if t >= self.parameters.at else base
 
     def begins(self) -> int:
-        at: int = self.parameters.at
-        return at
+        return self.parameters.at
 
 
 class DriftParameters(Parameters):
@@ -112,7 +110,7 @@ class DriftParameters(Parameters):
     )
 
 
-class Drift(Shift):
+class Drift(Shift[DriftParameters]):
     """A law on the way from the stated one to another: at the share s = min(1, max(0, (t - start) / over))."""
 
     about = About(title="drift", summary="from the stated law to another, along a line")
@@ -126,8 +124,7 @@ class Drift(Shift):
         return (mixed if stated.path == "mixture" else between)(base, stated.to, share)
 
     def begins(self) -> int:
-        begins: int = self.parameters.start + 1
-        return begins
+        return self.parameters.start + 1
 
 
 class SeasonParameters(Parameters):
@@ -140,7 +137,7 @@ class SeasonParameters(Parameters):
     phase: Number = Field(0.0, description="rounds by which it is ahead; 0: it starts at the stated law, upwards")
 
 
-class Season(Shift):
+class Season(Shift[SeasonParameters]):
     """Parameters that swing: each is its stated value plus its amplitude times sin(2 pi (t - 1 + phase) / period)."""
 
     about = About(title="season", summary="parameters of the law that swing around their stated values")
@@ -172,21 +169,20 @@ class TrainTestParameters(Parameters):
     train: LawParameters | None = Field(None, description="the law before it; null: the stated one")
 
 
-class TrainTest(Shift):
+class TrainTest(Shift[TrainTestParameters]):
     """As a jump, but never announced: the reference stays the law of the training."""
 
     about = About(title="train and test", summary="a law for training and another for the test, which is not announced")
     Parameters = TrainTestParameters
 
     def law(self, base: LawParameters, t: int) -> LawParameters:
-        test: LawParameters = self.parameters.test
-        return test if t >= self.parameters.at else self.announced(base, t)
+        return self.parameters.test if t >= self.parameters.at else self.announced(base, t)
 
     def announced(self, base: LawParameters, t: int) -> LawParameters:
         return self.parameters.train or base
 
     def begins(self) -> int:
-        return 1 if self.parameters.train is not None else int(self.parameters.at)
+        return 1 if self.parameters.train is not None else self.parameters.at
 
     def unfit(self, iterations: int) -> str:
         at = self.parameters.at
@@ -283,10 +279,9 @@ class Schedule:
         self._weights: dict[tuple[str, int], np.ndarray] = {}
 
     @cached_property
-    def shift(self) -> Shift:
+    def shift(self) -> Shift[Any]:
         """What changes the law."""
-        made: Shift = self._stated.made()
-        return made
+        return cast("Shift[Any]", self._stated.made())
 
     def stated(self, t: int) -> LawParameters:
         """Return the law that the context of round `t` comes from, as a file would state it."""

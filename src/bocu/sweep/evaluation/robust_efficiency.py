@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike
 
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
-from bocu.robust.ambiguity.base import AmbiguitySet
+from bocu.robust.ambiguity.base import AmbiguitySet, Polytope
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.rows import Polytope
 
 _TOLERANCE = 1e-7
 """Of payoffs, relative to their range: differences up to this are none."""

@@ -37,8 +37,6 @@ HASHED = "@"  # between the name of a class and the hash of its definitions
 _CLASS = re.compile(r"[A-Za-z_]\w*")
 _seen: dict[Path, tuple[int, int]] = {}
 _imported: dict[str, str] = {}  # top package, or module of a file, of classes from outside -> what lines call them
-_importing: list[str] = []  # the classes from outside that are being imported
-_forked: list[str] = []  # those that forked meanwhile
 
 
 def group(kind: str) -> str:
@@ -222,14 +220,17 @@ def load_outside(entry: "RegisteredClass") -> Any:
         )
     if entry.code:
         _refuse_other_code(said, entry)
+    printed = io.StringIO()
     try:
-        with _looked_after(said):
+        with contextlib.redirect_stdout(printed):
             found = import_place(entry.target)
     except (Exception, SystemExit) as error:  # whatever importing the user's module raises
         raise BocuError(
             f"{said}: importing {module}{line_in(module, error)} failed on {socket.gethostname()}: "
             f"{type(error).__name__}: {error}"
         ) from None
+    if text := printed.getvalue().strip():
+        print(f"note: {said}: prints when it is imported: {shown(text)}", file=sys.stderr)
     refuse_breach(entry.kind, found, said)
     if isinstance(found, type) and (top := found.__module__.partition(".")[0]) != __name__.partition(".")[0]:
         _imported[top] = said
@@ -249,30 +250,6 @@ def faults_told() -> Iterator[None]:
                 at = f"{frame.f_code.co_filename}, line {line}"
                 raise BocuError(f"{said}: {at}: {type(error).__name__}: {error}") from error
         raise
-
-
-@contextlib.contextmanager
-def _looked_after(said: str) -> Iterator[None]:
-    """Tell in a line what a class prints while it is imported; end what it forks, which would go on in our place."""
-    printed, before = io.StringIO(), len(_forked)
-    _end_forks()
-    _importing.append(said)
-    try:
-        with contextlib.redirect_stdout(printed):
-            yield
-    finally:
-        _importing.pop()
-    if text := printed.getvalue().strip():
-        print(f"note: {said}: prints when it is imported: {shown(text)}", file=sys.stderr)
-    if len(_forked) > before:
-        raise RuntimeError("it forks the process that imports it; start processes when a class is used")
-
-
-@functools.cache
-def _end_forks() -> None:
-    os.register_at_fork(
-        before=lambda: _forked.extend(_importing[-1:]), after_in_child=lambda: os._exit(1) if _importing else None
-    )
 
 
 def _refuse_other_code(said: str, entry: "RegisteredClass") -> None:

@@ -19,7 +19,7 @@ quick start and in preparing all data sets: `stages.json`, which `tests/benchmar
 the rules' `benchmark:`. Metrics on the discretisation of continuous contexts take what their set says of a solve
 (`AmbiguitySet.solve_cost`), and every one an evaluation of payoffs.
 
-Measured times of earlier runs or of a pilot correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
+Measured times of earlier runs correct all this: `bocu.sweep.forecast`. Planning calls this for every job,
 so nothing is imported but the classes, and no data are opened.
 """
 

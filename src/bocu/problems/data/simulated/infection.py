@@ -10,7 +10,6 @@ import os
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.problems.data.raw_files import write_npz
 
 _SEED = 2020
@@ -24,14 +23,8 @@ INITIAL_CASES = 120.0
 DAYS, STEP = 112, 0.25
 
 
-def simulate(file: str, path: str | os.PathLike[str]) -> None:
-    """Write `infection_X_y.npz`.
-
-    Raises:
-        BocuError: no such file in this data set.
-    """
-    if file != "infection_X_y.npz":
-        raise BocuError(f"simulated data set 'infection': no file '{file}'; allowed: infection_X_y.npz")
+def simulate(path: str | os.PathLike[str]) -> None:
+    """Write `infection_X_y.npz`."""
     rng = np.random.default_rng(_SEED)
     inputs = np.concatenate([_shares(rng), _shares(rng), rng.random((RUNS, 1))], axis=1)
     cases = infections(inputs)

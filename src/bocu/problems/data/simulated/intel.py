@@ -8,11 +8,11 @@ seconds, from 28 February to 15 March 2004.
 """
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.io.provenance import SIMULATED_LABEL
 from bocu.problems.data.raw_files import write_gzip
@@ -39,22 +39,16 @@ class Readings(NamedTuple):
     voltage: np.ndarray
 
 
-def simulate(file: str, path: str | os.PathLike[str]) -> None:
-    """Write one raw file, `mote_locs.txt` or `data.txt.gz`.
-
-    Raises:
-        BocuError: no such file in this data set.
-    """
+def simulate(path: str | os.PathLike[str]) -> None:
+    """Write one raw file, `mote_locs.txt` or `data.txt.gz`, by its name."""
     positions = _positions()
-    if file == "mote_locs.txt":
+    if Path(path).name == "mote_locs.txt":
         lines = [f"{mote} {x:g} {y:g}" for mote, (x, y) in enumerate(positions, start=1)]
         write_text(path, "\n".join([f"# {SIMULATED_LABEL}", *lines]) + "\n")
-    elif file == "data.txt.gz":
+    else:
         weather, network, faults = (np.random.default_rng(seed) for seed in np.random.SeedSequence(_SEED).spawn(3))
         readings = _thermal_network(positions, weather, network)
         write_gzip(_log(readings, faults).encode("ascii"), SIMULATED_LABEL, path)
-    else:
-        raise BocuError(f"simulated data set 'intel': no file '{file}'; allowed: mote_locs.txt, data.txt.gz")
 
 
 def _positions() -> np.ndarray:

@@ -11,7 +11,6 @@ import os
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential, squared_distance
 from bocu.problems.data.raw_files import write_npz
 from bocu.robust.ambiguity.mmd.gram import JITTER
@@ -26,14 +25,8 @@ VARIANCE = 0.7
 NOISE = 0.3  # variance, standardised leaf area
 
 
-def simulate(file: str, path: str | os.PathLike[str]) -> None:
-    """Write `marchantia_leaf_area_svgp.npz`.
-
-    Raises:
-        BocuError: no such file in this data set.
-    """
-    if file != "marchantia_leaf_area_svgp.npz":
-        raise BocuError(f"simulated data set 'plant': no file '{file}'; allowed: marchantia_leaf_area_svgp.npz")
+def simulate(path: str | os.PathLike[str]) -> None:
+    """Write `marchantia_leaf_area_svgp.npz`."""
     rng = np.random.default_rng(_SEED)
     points = np.array([(ammonia, ph) for ammonia in AMMONIA for ph in PH for _ in range(PLANTS)])
     area = leaf_area(points) * rng.lognormal(0.0, SPREAD, len(points))

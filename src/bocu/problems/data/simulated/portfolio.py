@@ -7,9 +7,9 @@ Cakmak et al. (2020), and `Y` is minus the mean excess return in percent a year.
 """
 
 import os
-import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -54,17 +54,11 @@ class Market:
     volatility: np.ndarray
 
 
-def simulate(file: str, path: str | os.PathLike[str]) -> None:
-    """Write one file of evaluations, `port_n=100_seed=<number>`; the number seeds its inputs.
-
-    Raises:
-        BocuError: no such file in this data set.
-    """
-    match = re.fullmatch(r"port_n=100_seed=(\d+)", file)
-    if not match:
-        raise BocuError(f"simulated data set 'portfolio': no file '{file}'; allowed: port_n=100_seed=<number>")
+def simulate(path: str | os.PathLike[str]) -> None:
+    """Write one file of evaluations, `port_n=100_seed=<number>`; the number seeds its inputs."""
     torch.set_num_threads(1)
-    inputs = np.random.default_rng([_SEED, int(match[1])]).random((EVALUATIONS, 5)).astype(np.float32)
+    number = int(Path(path).name.rpartition("=")[2])
+    inputs = np.random.default_rng([_SEED, number]).random((EVALUATIONS, 5)).astype(np.float32)
     yearly = evaluate(inputs.astype(float))
     content = {
         "X": torch.from_numpy(inputs)[:, None, :],

@@ -10,7 +10,6 @@ import os
 import numpy as np
 import pandas as pd
 
-from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path
 
 _SEED = 20190605
@@ -21,14 +20,8 @@ EMPTY_HOURS = 6
 FLEETS = {"offshore": (500.0, 7500.0, 2.15), "onshore": (31000.0, 53000.0, 1.72)}  # MW at first, at last; log of m/s
 
 
-def simulate(file: str, path: str | os.PathLike[str]) -> None:
-    """Write `time_series_60min_singleindex.csv`.
-
-    Raises:
-        BocuError: no such file in this data set.
-    """
-    if file != "time_series_60min_singleindex.csv":
-        raise BocuError(f"simulated data set 'wind': no file '{file}'; allowed: time_series_60min_singleindex.csv")
+def simulate(path: str | os.PathLike[str]) -> None:
+    """Write `time_series_60min_singleindex.csv`."""
     with atomic_path(path) as temporary:
         _table().to_csv(temporary, index=False, lineterminator="\n")
 

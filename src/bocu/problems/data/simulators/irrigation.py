@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from bocu.problems.data.prepare import variable
 from bocu.problems.data.simulators import weather
 from bocu.problems.data.simulators.farm import MAIZE, POTATOES, Field, Harvest
 from bocu.problems.data.simulators.tables import SITUATION, TableSimulator
@@ -60,18 +61,19 @@ class IrrigationSimulator(TableSimulator):
         both = ("decision", SITUATION)
         return xr.Dataset(
             {
-                "dry_yield": (both, found[..., 0].astype(np.float32), _said("dry yield", "t/ha")),
-                "water": (both, found[..., 1].astype(np.float32), _said("irrigation of the season", "mm")),
-                "plan": (("decision", "decision_dim"), plans, _said(" and ".join(self.names), self.unit)),
-                "rain": (SITUATION, self._totals(seasons, "Precipitation"), _said("rain of three months", "mm")),
-                "evapotranspiration": (
+                "dry_yield": variable(both, found[..., 0].astype(np.float32), "dry yield", "t/ha"),
+                "water": variable(both, found[..., 1].astype(np.float32), "irrigation of the season", "mm"),
+                "plan": variable(("decision", "decision_dim"), plans, " and ".join(self.names), self.unit),
+                "rain": variable(SITUATION, self._totals(seasons, "Precipitation"), "rain of three months", "mm"),
+                "evapotranspiration": variable(
                     SITUATION,
                     self._totals(seasons, "ReferenceET"),
-                    _said("reference evapotranspiration of three months", "mm"),
+                    "reference evapotranspiration of three months",
+                    "mm",
                 ),
-                "law": (SITUATION, [season.law for season in seasons], _said("collection of seasons", "1")),
-                "origin": (SITUATION, [season.origin for season in seasons], _said("station or climate model", "1")),
-                "year": (SITUATION, [season.year for season in seasons], _said("year, or number of it", "1")),
+                "law": variable(SITUATION, [season.law for season in seasons], "collection of seasons"),
+                "origin": variable(SITUATION, [season.origin for season in seasons], "station or climate model"),
+                "year": variable(SITUATION, [season.year for season in seasons], "year, or number of it"),
             }
         )
 
@@ -114,7 +116,3 @@ class NebraskaMaize(IrrigationSimulator):
 
     def weather(self) -> list[SeasonWeather]:
         return weather.nebraska()
-
-
-def _said(name: str, unit: str) -> dict[str, str]:
-    return {"long_name": name, "units": unit}

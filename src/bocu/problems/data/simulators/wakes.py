@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bocu.core.loading import naming_extras
+from bocu.problems.data.prepare import variable
 from bocu.problems.data.simulators.tables import SITUATION, TableSimulator
 
 if TYPE_CHECKING:
@@ -48,21 +49,11 @@ class WakeSimulator(TableSimulator):
         gains = np.stack([gains_of(yaws, *wind) for wind in winds], axis=1)
         return xr.Dataset(
             {
-                "gain": (
-                    ("decision", SITUATION),
-                    gains.astype(np.float32),
-                    {"long_name": "gain in power over no yaw", "units": "kW"},
+                "gain": variable(("decision", SITUATION), gains.astype(np.float32), "gain in power over no yaw", "kW"),
+                "yaw": variable(
+                    ("decision", "decision_dim"), yaws, "yaw of the first and of the second turbine", "degree"
                 ),
-                "yaw": (
-                    ("decision", "decision_dim"),
-                    yaws,
-                    {"long_name": "yaw of the first and of the second turbine", "units": "degree"},
-                ),
-                "wind": (
-                    (SITUATION, "context_dim"),
-                    winds,
-                    {"long_name": "direction from the row in degrees, speed in m/s", "units": "1"},
-                ),
+                "wind": variable((SITUATION, "context_dim"), winds, "direction from the row in degrees, speed in m/s"),
             }
         )
 

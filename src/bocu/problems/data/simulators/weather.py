@@ -28,7 +28,7 @@ PERIODS = {
 """Laws of the climate models in Suffolk, and what their files are called."""
 
 SCENARIO_STEP = 2
-"""Of the years of a scenario every second one is taken: a table then takes half an hour of one core."""
+"""Of the years of a scenario every second one is taken: a table then takes three quarters of an hour of one core."""
 
 SCENARIOS = {
     "rcp85-2021-40": "CP_EC-EARTH[CP,RCP85,2021-2040]WG.dat",

@@ -161,7 +161,7 @@ class PreparedReference:
         self, f: Floats, rows: np.ndarray, directions: Floats, radii: list[float], answers: list[PathPoints]
     ) -> np.ndarray:
         """Fill the rows where few contexts become empty; returns which of them are solved."""
-        from bocu.robust.ambiguity.mmd.near_reference import follow_from_reference
+        from bocu.robust.ambiguity.mmd.critical_line import follow_from_reference
 
         payoffs = np.ascontiguousarray(f[rows])
         most = max(2, int(2 * _FEW_EMPTY * len(self.p)))

@@ -58,6 +58,7 @@ class Reduced:
         experiment: its name.
         settings: those of the command line that say at which scale it was run.
         trial: how much less that is than the experiment's file asks for; empty: no less.
+        seeds: those that any problem has.
         problems: label -> numbers.
         checks: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
     """
@@ -65,6 +66,7 @@ class Reduced:
     experiment: str
     settings: Plain
     trial: str
+    seeds: tuple[int, ...]
     problems: Mapping[str, Numbers]
     checks: Mapping[str, str] | None = None
 
@@ -130,7 +132,8 @@ def read_reduced(path: Path) -> Reduced:
         problems = {label: ReducedNumbers(label, json.loads(text), table) for label, text in table.about.items()}
         trial = str(data.attrs.get("trial", ""))
         checks = json.loads(data.attrs[CHECKS]) if CHECKS in data.attrs else None
-        return Reduced(str(data.attrs["experiment"]), json.loads(data.attrs["settings"]), trial, problems, checks)
+        settings, seeds = json.loads(data.attrs["settings"]), tuple(map(int, table.seeds))
+        return Reduced(str(data.attrs["experiment"]), settings, trial, seeds, problems, checks)
 
 
 def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:

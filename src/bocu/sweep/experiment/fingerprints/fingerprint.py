@@ -48,7 +48,6 @@ BYSTANDERS = frozenset(
         "bocu.sweep.jobs",
         "bocu.core.io.progress",
         "bocu.sweep.runs.accepting",
-        "bocu.sweep.runs.compiling",
         "bocu.sweep.experiment.paths",
         "bocu.sweep.experiment.fingerprints.fingerprint",
     }

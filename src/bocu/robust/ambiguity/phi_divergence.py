@@ -19,16 +19,13 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import load
 from bocu.robust.ambiguity.base import expectation, pair, pick, relative
 from bocu.robust.ambiguity.checks import Floats
-from bocu.robust.ambiguity.divergences.base import HIGHEST, LOWEST, CurveDivergence, Point, bracketed
+from bocu.robust.ambiguity.divergences import HIGHEST, LOWEST, CurveDivergence, Point, bracketed
 from bocu.robust.ambiguity.parameters import SetParameters, named
 
 Function = Callable[[Floats], Floats]
 
 #: Largest distance between primal and dual value, in ranges of the payoffs, before phi and conjugate are doubted.
 _LARGEST_GAP = 1e-6
-
-#: Numbers in one array where radii are solved together.
-_LARGEST_BLOCK = 1 << 20
 
 
 class PhiDivergenceParameters(SetParameters):
@@ -155,51 +152,28 @@ class PhiDivergence(CurveDivergence):
         return Point(q, value, divergence, temperature, temperature * divergence, nu, f)
 
     def _at_radius(self, f: Floats, p: Floats, mean: Floats) -> Point:
-        point, u = self._at_radii(f, p, np.full(len(f), self.epsilon))
-        point.tilt = self._tilt(u, f, p)
-        return point
-
-    def _values_at(self, f: Floats, p: Floats, radii: list[float]) -> Floats:
-        # A root takes some hundred calls of the user's functions, for many rows as for one: radii become rows.
-        together = max(1, _LARGEST_BLOCK // f.size)
-        blocks = [np.array(radii[start : start + together]) for start in range(0, len(radii), together)]
-        return np.concatenate([self._block_of_values(f, p, block) for block in blocks], axis=1)
-
-    def _block_of_values(self, f: Floats, p: Floats, radii: Floats) -> Floats:
-        asked, rows = np.repeat(radii, len(f)), np.tile(np.arange(len(f)), len(radii))
-        payoffs, references = f[rows], pick(p, rows)
-        values = expectation(payoffs, references)
-        floor = self._floor_radius(np.where(payoffs == 0.0, references, 0.0).sum(axis=1))
-        varies = payoffs.max(axis=1) > 0.0
-        values[varies & (asked >= floor)] = 0.0
-        inner = np.flatnonzero(varies & (asked > 0.0) & (asked < floor))
-        if len(inner):
-            values[inner] = self._at_radii(payoffs[inner], pick(references, inner), asked[inner])[0].value
-        return values.reshape(len(radii), len(f)).T
-
-    def _at_radii(self, f: Floats, p: Floats, radii: Floats) -> tuple[Point, Floats]:
-        """Points at radii `(B,)`, one a row, without tilt, and their parameters `(B,)`."""
-        log_radii = np.log(radii)
+        log_radius = np.log(self.epsilon)
 
         def excess(u: Floats, rows: np.ndarray) -> Floats:
             divergence = self._point(u, f[rows], pick(p, rows), small=True).divergence
-            return np.log(np.maximum(divergence, 1e-300)) - log_radii[rows]
+            return np.log(np.maximum(divergence, 1e-300)) - log_radius
 
         count = len(f)
         better, other = bracketed(excess, np.full(count, LOWEST), np.full(count, HIGHEST / 2))
         point, beside = self._point(better, f, p, small=True), self._point(other, f, p, small=True)
         # Mixing the two ends stays inside the set, since the divergence is convex.
         span = beside.divergence - point.divergence
-        share = np.divide(radii - point.divergence, span, out=np.zeros_like(span), where=span != 0.0)
+        share = np.divide(self.epsilon - point.divergence, span, out=np.zeros_like(span), where=span != 0.0)
         share = np.clip(share, 0.0, 1.0)[:, None]
         point.q = (1.0 - share) * point.q + share * beside.q
         point.value = np.einsum("bn,bn->b", point.q, f)
-        self._certify(point, f, p, radii)
-        return point, better
+        self._certify(point, f, p)
+        point.tilt = self._tilt(better, f, p)
+        return point
 
-    def _certify(self, point: Point, f: Floats, p: Floats, radii: Floats) -> None:
+    def _certify(self, point: Point, f: Floats, p: Floats) -> None:
         """Compare with the dual value at the same multiplier; `steepness` holds nu."""
-        gap = np.abs(point.value - self._dual_at(point.steepness, point.multiplier, f, p, radii))
+        gap = np.abs(point.value - self._dual_at(point.steepness, point.multiplier, f, p))
         if not (gap <= _LARGEST_GAP).all():
             row = int(np.argmax(~(gap <= _LARGEST_GAP)))
             raise BocuError(
@@ -208,13 +182,12 @@ class PhiDivergence(CurveDivergence):
             )
 
     def _dual(self, f: Floats, p: Floats, multiplier: Floats, value: Floats) -> Floats:
-        nu = self._normalised(multiplier, f, p)[1]
-        return self._dual_at(nu, multiplier, f, p, np.full(len(f), self.epsilon))
+        return self._dual_at(self._normalised(multiplier, f, p)[1], multiplier, f, p)
 
-    def _dual_at(self, nu: Floats, multiplier: Floats, f: Floats, p: Floats, radii: Floats) -> Floats:
+    def _dual_at(self, nu: Floats, multiplier: Floats, f: Floats, p: Floats) -> Floats:
         with np.errstate(all="ignore"):
             conjugate = np.asarray(self.conjugate((nu[:, None] - f) / multiplier[:, None]), dtype=float)
-        return nu - multiplier * (radii + expectation(np.where(p > 0.0, conjugate, 0.0), p))
+        return nu - multiplier * (self.epsilon + expectation(np.where(p > 0.0, conjugate, 0.0), p))
 
     def _tilt(self, u: Floats, f: Floats, p: Floats) -> Floats:
         """Derivative of log q along the curve, by central differences."""

@@ -1,21 +1,12 @@
-"""The first rounds of one seed, timed: what a branch takes that nothing else is known of.
+"""The rounds of one seed, timed."""
 
-`measure` runs in a process of its own, whose peak memory is the job's: this module, called with a specification.
-"""
-
-import json
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from bocu.core.errors import BocuError
 from bocu.core.plain import Inputs, Specification
-
-SECONDS = 2.0  # after which no further round is played
 
 
 @dataclass(frozen=True)
@@ -34,7 +25,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Pilot:
+class Timed:
     """What the first rounds took, at two lengths.
 
     Attributes:
@@ -50,33 +41,14 @@ class Pilot:
     whole: Length
     row_bytes: float
 
-    @classmethod
-    def from_plain(cls, data: Mapping[str, Any]) -> "Pilot":
-        """Rebuild what `dataclasses.asdict` took apart."""
-        return cls(**{**data, "half": Length(**data["half"]), "whole": Length(**data["whole"])})
-
-
-def in_a_process(specification: Specification, inputs: Inputs, seed: int, limit_seconds: float = SECONDS) -> Pilot:
-    """Measure one seed in a process of its own.
-
-    Raises:
-        BocuError: the run fails; the line is the last one that it said.
-    """
-    asked = json.dumps([specification, inputs, seed, limit_seconds])
-    done = subprocess.run([sys.executable, "-m", __name__], input=asked, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
-        raise BocuError(f"the pilot failed: {said}")
-    return Pilot.from_plain(json.loads(done.stdout.splitlines()[-1]))
-
 
 def measure(
     specification: Specification,
     inputs: Inputs,
     seed: int,
-    limit_seconds: float = SECONDS,
+    limit_seconds: float,
     clock: Callable[[], float] = time.perf_counter,
-) -> Pilot:
+) -> Timed:
     """Play one seed until its rounds took `limit_seconds`, or are all played.
 
     A first round is played beforehand, for what it imports and compiles.
@@ -110,7 +82,7 @@ def measure(
             lengths.append(Length(len(lengths) + 1, clock() - started, peak_mb()))
     held = sum(array.nbytes for array in run.record.arrays.values())
     half = lengths[(len(lengths) + 1) // 2 - 1]
-    return Pilot(built - start, started - warm, half, lengths[-1], held / run.rows)
+    return Timed(built - start, started - warm, half, lengths[-1], held / run.rows)
 
 
 def peak_mb() -> float:
@@ -121,17 +93,3 @@ def peak_mb() -> float:
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-
-
-def main() -> None:
-    """Measure what standard input asks for; the last line of standard output is the pilot."""
-    specification, inputs, seed, limit_seconds = json.load(sys.stdin)
-    try:
-        pilot = measure(specification, inputs, seed, limit_seconds)
-    except BocuError as error:
-        sys.exit(str(error))
-    print(json.dumps(asdict(pilot)))
-
-
-if __name__ == "__main__":
-    main()
