@@ -3,12 +3,15 @@
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from bocu.core.numerics import pin_kernel
+
+if TYPE_CHECKING:
+    from bocu.problems.data.catalogue import Catalogue
 
 pin_kernel()  # before any test imports NumPy
 
@@ -71,6 +74,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def root() -> Path:
     """The clone."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def catalogue(root: Path) -> "Catalogue":
+    """The data sets of the clone."""
+    from bocu.problems.data.catalogue import load_catalogue
+
+    return load_catalogue(root / "data" / "sources.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The page of a suggestion: every number of it is one of the suggestion's, and text from files stays text."""
+"""The pages of suggestions and replays: every number of them is one of the JSON, and text from files stays text."""
 
 import json
 import re
@@ -7,11 +7,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from decision_logs import kiosk
 
 import bocu
 from bocu.advice import pictures
 from bocu.advice.choices import Decisions, OneOfNames, Range
-from bocu.advice.page import page_of, shown
+from bocu.advice.page import page_of, replay_page_of, shown
+from bocu.advice.replayed import DONE, STEADY, SUGGESTED
 
 EVIL, DOLLAR, CURLY = "<script>alert(1)</script>", "$\\frac{", "{{ 7 * 7 }}/~x & 'y'"
 
@@ -93,28 +95,35 @@ def at(plain, pointer: str):
     return plain
 
 
+def traced(text: str, plain) -> tuple[Traced, str]:
+    """Return what a page traces, after a look that it is so, and the rest of its text."""
+    page = Traced()
+    page.feed(text)
+    for pointer, said, value in page.traced:
+        source = at(plain, pointer)
+        if value is None:
+            assert said == ("–" if source is None else source), pointer
+        else:
+            assert (float(value), said) == (source, shown(source)), pointer
+    return page, " ".join(page.other)
+
+
+def numbers(rest: str, *names: str) -> list[str]:
+    """What has a digit in the rest of a page's text, but for names of columns and the level of the intervals."""
+    for name in (*ASKED["decisions"].names, CURLY, *names, "95 %"):
+        rest = rest.replace(name, "")
+    return re.findall(r"[^\s]*\d[^\s]*", rest)
+
+
 @pytest.mark.parametrize("which", ["found", "several"])
 def test_every_number_of_the_page_is_one_of_the_json(which, pages, request):
     suggestion = request.getfixturevalue(which)
-    plain = json.loads(json.dumps(suggestion.to_dict()))
-    page = Traced()
-    page.feed(pages[which])
+    page, rest = traced(pages[which], json.loads(json.dumps(suggestion.to_dict())))
     assert len(page.traced) > 250
-    for pointer, text, value in page.traced:
-        source = at(plain, pointer)
-        if value is not None:
-            assert float(value) == source, pointer
-            assert text == shown(source), pointer
-        else:
-            assert text == ("–" if source is None else source), pointer
     pointers = {pointer for pointer, _, _ in page.traced}
     assert {"/best/expected", "/best/guaranteed", "/given_up", "/noise", "/best/interval/0"} <= pointers
     assert any(pointer.startswith("/details/rows/") for pointer in pointers)
-    # No number stands on the page but these: names of columns, and the level of the intervals.
-    rest = " ".join(page.other)
-    for name in (*ASKED["decisions"].names, CURLY, suggestion.outcome):
-        rest = rest.replace(name, "")
-    assert re.findall(r"[^\s]*\d[^\s]*", rest.replace("95 %", "")) == []
+    assert numbers(rest, suggestion.outcome) == []
 
 
 def test_the_page_is_made_from_the_json_alone(found, pages):
@@ -191,3 +200,67 @@ def test_a_page_of_what_is_to_be_tried_under_cvar():
     text = bocu.suggest(hostile(), **asked).to_html()
     assert "It may yet turn out best, at" in text
     assert "share of worst contexts" in text
+
+
+OVER = f"{SUGGESTED} over {DONE}"
+
+
+@pytest.fixture(scope="module")
+def replayed() -> bocu.Replay:
+    asked = {key: value for key, value in ASKED.items() if key != "forecast"}
+    log = hostile().sample(44, replace=True, random_state=0)
+    return bocu.replay(log, **asked, outcome="profit,waste:min", weights={"profit": 1.0, "waste": 0.2}, steps=4)
+
+
+@pytest.fixture(scope="module")
+def plain(replayed):
+    return json.loads(json.dumps(replayed.to_dict()))
+
+
+def test_every_number_of_a_replay_is_one_of_the_json_and_text_stays_text(replayed, plain):
+    text = replayed.to_html()
+    assert text == replay_page_of(plain)
+    page, rest = traced(text, plain)
+    pointers = {pointer for pointer, _, _ in page.traced}
+    assert {f"/gains/{OVER}/gain", f"/gains/{OVER}/interval/0", "/judged", "/matched", "/logged"} <= pointers
+    assert {f"/earned/{who}/{what}" for who in (DONE, STEADY, SUGGESTED) for what in ("mean", "total")} <= pointers
+    assert numbers(rest, replayed.outcome, "5%") == []
+    assert not {"script", "b", "i", "img", "link", "iframe"} & page.tags
+    assert "A fitted model, not what happened" in text
+
+
+def test_pictures_of_a_replay_draw_what_the_json_has(plain):
+    ahead = [row["ahead"][OVER] for row in plain["judgements"]]
+    assert ahead[-1] == pytest.approx(plain["judged"] * plain["gains"][OVER]["gain"])
+    assert pictures.ahead_picture(plain).axes[0].lines[1].get_ydata().tolist() == ahead
+    totals = [line.get_ydata()[-1] for line in pictures.earned_picture(plain).axes[0].lines]
+    assert totals == pytest.approx([plain["earned"][who]["total"] for who in (SUGGESTED, STEADY, DONE)])
+    drawn = pictures.parts_picture(plain).axes[0].containers[0].lines[0].get_xdata().tolist()
+    assert drawn == [part["gains"][OVER]["gain"] for part in plain["parts"] if part["gains"]]
+    order = next(iter(plain["steps"][0]["decisions"][SUGGESTED].values()))
+    assert pictures.advice_picture(plain, 0).axes[0].lines[0].get_ydata()[0] == order
+
+
+def test_a_page_judged_by_the_log_says_so(plain):
+    text = replay_page_of({**plain, "judge": "log", "matched": 7, "minimise": True})
+    assert "The log itself (off-policy replay)" in text
+    assert '<data value="7" data-from="/matched">7</data>' in text
+    assert "A fitted model" not in text
+
+
+def test_an_estimated_radius_has_a_picture_of_its_own():
+    asked = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit", "radius": "estimate"}
+    found = bocu.suggest(kiosk(44), **asked, set="wass")
+    plain = json.loads(json.dumps(found.to_dict()))
+    estimate = plain["estimate"]
+    assert estimate["blocks"] == len(estimate["distances"]) == len(estimate["trend"])
+    assert (max(estimate["distances"]), np.mean(estimate["trend"])) == pytest.approx(
+        (estimate["largest"], np.mean(estimate["distances"]))
+    )
+    axes = pictures.radius_picture(plain).axes[0]
+    assert axes.lines[0].get_ydata().tolist() == estimate["distances"]
+    page, rest = traced(found.to_html(), plain)
+    assert {"/estimate/radius", "/estimate/coverage", "/estimate/rank"} <= {pointer for pointer, _, _ in page.traced}
+    assert numbers(rest) == []
+    if not estimate["growth"]:
+        assert sorted(estimate["distances"])[estimate["rank"] - 1] == estimate["radius"]

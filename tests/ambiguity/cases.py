@@ -31,6 +31,14 @@ CONVEX = {
     "constraints": {"of": "own_constraints:near_in_each"},
 }
 
+#: What has to be stated of sets beside their names.
+STATED: dict[str, dict[str, Any]] = {
+    "cr": {"k": 3.0},
+    "cvar": {"alpha": 0.5},
+    "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
+    **CONVEX,
+}
+
 
 @cache
 def vectors() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ambiguity.cases import CONVEX
+from ambiguity.cases import STATED
 from bocu.robust.ambiguity import compiled
 from bocu.sweep.experiment.registry import registered
 
@@ -202,8 +202,7 @@ for stated in json.loads(sys.argv[1]):
 
 
 def test_the_sets_that_run_compiled_code_say_so() -> None:
-    keys = {"cr": {"k": 3.0}, "cvar": {"alpha": 0.3}, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}, **CONVEX}
-    stated = [{"name": entry.name, **keys.get(entry.name, {})} for entry in registered("set")]
+    stated = [{"name": entry.name, **STATED.get(entry.name, {})} for entry in registered("set")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", WHICH_IMPORT_NUMBA, json.dumps(stated)]
     done = subprocess.run(command, capture_output=True, text=True, env=env)

@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 
 from bocu.core.errors import BocuError
-from bocu.problems.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.catalogue import Catalogue
 
 Refused = Callable[..., AbstractContextManager[None]]
-
-
-@pytest.fixture(scope="session")
-def catalogue(root: Path) -> Catalogue:
-    return load_catalogue(root / "data" / "sources.yaml")
 
 
 @pytest.fixture

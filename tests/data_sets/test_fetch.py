@@ -1,13 +1,17 @@
-"""Downloads from a real HTTP server on this machine."""
+"""Raw files, from a real HTTP server on this machine or a folder; they are looked at before anything is prepared."""
 
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from bocu.core.errors import BrokenFileError
+from bocu.core.io.hashes import digest_file
 from bocu.problems.data.fetch import BASE_URL_VARIABLE, copy_from_mirror, download
-from bocu.problems.data.prepare import check
+from bocu.problems.data.intel import prepare_matrices
+from bocu.problems.data.prepare import check, prepare
 
 BODY = b"date time epoch\n" * 5000
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -80,21 +84,21 @@ def test_published_address_is_used_unless_another_is_set(server, tmp_path, monke
     assert server.asked == ["/else%3Dwhere"]
 
 
-def test_wrong_hash_keeps_nothing_and_says_both(server, tmp_path, refused):
-    with refused("data.txt.gz", SHA256, "0" * 64, "nothing kept"):
-        get(tmp_path / "data.txt.gz", sha256="0" * 64)
-    assert left(tmp_path) == []
+def test_wrong_hash_keeps_nothing_but_an_older_file_and_says_both(server, tmp_path, refused):
+    for content in (None, b"older"):
+        if content is not None:
+            (tmp_path / "data.txt.gz").write_bytes(content)
+        with refused("data.txt.gz", SHA256, "0" * 64, "nothing kept"):
+            get(tmp_path / "data.txt.gz", sha256="0" * 64)
+        assert [path.read_bytes() for path in tmp_path.iterdir()] == ([] if content is None else [content])
 
 
-def test_truncated_body_keeps_nothing(server, tmp_path, refused):
+def test_truncated_body_keeps_nothing_and_is_fetched_again(server, tmp_path, refused):
     server.answers = [(200, BODY[:1000], len(BODY))]
     with refused("data.txt.gz", "could not be downloaded", "nothing kept"):
         get(tmp_path / "data.txt.gz")
     assert left(tmp_path) == []
     assert len(server.asked) == 3
-
-
-def test_truncated_body_is_fetched_again(server, tmp_path):
     server.answers = [(200, BODY[:1000], len(BODY)), (200, BODY, len(BODY))]
     get(tmp_path / "data.txt.gz", sha256=SHA256)
     assert (tmp_path / "data.txt.gz").read_bytes() == BODY
@@ -122,14 +126,6 @@ def test_changed_content_is_refused_where_the_first_hash_was_recorded(server, tm
     (tmp_path / "data.txt.gz.sha256").unlink()
     get(path)
     assert path.read_bytes() == changed
-
-
-def test_a_failed_download_leaves_an_older_file_alone(server, tmp_path, refused):
-    path = tmp_path / "data.txt.gz"
-    path.write_bytes(b"older")
-    with refused("nothing kept"):
-        get(path, sha256="0" * 64)
-    assert path.read_bytes() == b"older"
 
 
 def test_no_address_is_told(tmp_path, monkeypatch, refused):
@@ -175,3 +171,42 @@ def test_a_raw_file_is_recorded_when_first_used_and_compared_from_then_on(tmp_pa
     (tmp_path / "a.sha256").write_text("")
     with refused(f"{raw}: its contents were changed: SHA-256"):
         check([raw])
+
+
+SEEN = f"{__name__}:note"
+seen: list[tuple[object, ...]] = []
+
+
+def note(raw, output, origin, minutes=None):
+    seen.append((raw, minutes))
+    Path(output).write_text(origin["title"])
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("1\n")
+    return path
+
+
+def test_the_function_that_the_catalogue_names_makes_the_file_at_the_interval_of_a_record(raw, tmp_path):
+    for given, minutes in (((), None), ((10,), 10)):
+        prepare(SEEN, [raw], tmp_path / "a.nc", {"title": "t"}, *given)
+        assert (tmp_path / "a.nc").read_text() == "t"
+        assert seen.pop() == ([raw], minutes)
+    assert digest_file(raw).is_file()
+
+
+def test_a_raw_file_that_changed_since_it_came_is_prepared_by_nobody(raw, tmp_path):
+    prepare(SEEN, [raw], tmp_path / "a.nc", {"title": "t"})
+    seen.clear()
+    raw.write_text("2\n")
+    with pytest.raises(BrokenFileError, match="its contents were changed"):
+        prepare(SEEN, [raw], tmp_path / "b.nc", {"title": "t"})
+    assert not seen
+    assert not (tmp_path / "b.nc").exists()
+
+
+def test_the_matrices_have_one_interval(tmp_path, refused):
+    with refused("interval 10 min; allowed: 30"):
+        prepare_matrices([], tmp_path / "m.nc", {}, 10)

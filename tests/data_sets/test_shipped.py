@@ -42,7 +42,8 @@ def test_files_are_those_of_the_catalogue_with_their_licence(
 
 
 @pytest.mark.parametrize(
-    ("dataset", "record"), [*SHIPPED, ("irrigation", "suffolk"), ("wake-steering", "row-of-three")]
+    ("dataset", "record"),
+    [*SHIPPED, ("irrigation", "suffolk"), ("irrigation", "nebraska"), ("wake-steering", "row-of-three")],
 )
 def test_what_is_prepared_is_real_and_says_so(
     root: Path, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dataset: str, record: str
@@ -53,7 +54,14 @@ def test_what_is_prepared_is_real_and_says_so(
     before = {path: path.stat().st_mtime_ns for path in (root / "data/shipped").rglob("*")}
     function = catalogue.record(dataset, record).prepare
     prepare(function, raw, tmp_path / "out.nc", catalogue.origin(dataset, record, "shipped"))
-    attributes = read_netcdf(tmp_path / "out.nc").attrs
+    prepared = read_netcdf(tmp_path / "out.nc")
+    attributes = prepared.attrs
+    if dataset == "irrigation":
+        price, of_water, fixed, unit = {"suffolk": (1000, 8, 6000, "GBP"), "nebraska": (180, 1, 1728, "USD")}[record]
+        season = read_netcdf(raw[0])
+        profit = price * season["dry_yield"].values.astype(float) - of_water * season["water"].values - fixed
+        np.testing.assert_allclose(prepared["payoff"].values, profit, rtol=1e-12)
+        assert (prepared["payoff"].attrs["units"], attributes["payoff_units"]) == (f"{unit}/ha", f"{unit}/ha")
     assert (attributes["simulated"], attributes["data_label"], attributes["source"]) == ("no", "", "shipped")
     assert {path: path.stat().st_mtime_ns for path in (root / "data/shipped").rglob("*")} == before
 

@@ -62,7 +62,8 @@ EDITS: dict[str, tuple[str, str, str, list[str]]] = {
         "robust/ambiguity/mmd/critical_line.py",
         "    scale = 1.0 / pivot\n",
         "    scale = -1.0 / pivot\n",
-        ["run kirschner/dro/ucb-bocu-2", "figure kirschner/contour"],  # which draws a worst case
+        # Draws of functions whose optima differ take worst cases, and the contour draws one.
+        ["run kirschner/*", "score kirschner/*", "figure kirschner/contour"],
     ),
     "the radius rules of sets": (
         "robust/ambiguity/parameters.py",

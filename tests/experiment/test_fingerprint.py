@@ -320,14 +320,3 @@ def test_no_import_leads_nowhere(root):
         name = ".".join(file.relative_to(root / "src").with_suffix("").parts).removesuffix(".__init__")
         for module in imported_modules(name, read(name).imports):
             assert definition_links.source_file(module) is not None, (name, module)
-
-
-def test_definitions_that_were_written_down_are_taken_and_broken_ones_are_not(tmp_path):
-    from bocu.sweep.experiment.fingerprints.fingerprint import definitions, keep_definitions, kept_definitions
-
-    roots, file = ["bocu.core.randomness:Streams"], tmp_path / "code" / "hash.json"
-    keep_definitions(file, roots)
-    assert kept_definitions(file, ["bocu.no_such_module:Nothing"]) == definitions(roots)  # nothing is looked up
-    for text in ("", "{", "[]", '{"a": 1}', "{}"):
-        file.write_text(text)
-        assert kept_definitions(file, roots) == definitions(roots)

@@ -1,5 +1,6 @@
 """Estimates of what a job needs."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,3 +153,25 @@ def test_a_search_takes_its_time_however_small_the_table():
         for objective, algorithm in (("dro", "drbo"), ("any", "ucb"))
     )
     assert 3.0 < robust / plain < 8.0
+
+
+@pytest.mark.parametrize("rule", sorted(resources.taken()))
+def test_a_job_asks_for_more_than_any_took_and_twice_as_much_the_next_time(rule):
+    assert resources.stage_memory(rule, 1) > 2 * resources.taken()[rule].memory_mb
+    assert resources.stage_minutes(rule, 1) * 60 > 10 * resources.taken()[rule].seconds
+    assert resources.stage_memory(rule, 2) == 2 * resources.stage_memory(rule, 1)
+    assert resources.stage_minutes(rule, 2) == 2 * resources.stage_minutes(rule, 1)
+
+
+def test_every_rule_that_computes_is_benchmarked_and_asks_by_its_own_name(root):
+    rules = {}
+    for file in (root / "workflow/rules").glob("*.smk"):
+        for name, body in re.findall(r"^rule (\w+):\n((?:    .*\n|\n)+)", file.read_text(), re.MULTILINE):
+            rules[name] = body
+    computing = {name for name, body in rules.items() if "script:" in body} - {"download", "mirror"}
+    assert computing == {*resources.taken(), "run"}
+    for name in computing:
+        assert "    benchmark:\n" in rules[name], name
+        if name != "run":
+            assert f'stage_memory("{name}", attempt)' in rules[name]
+            assert f'stage_minutes("{name}", attempt)' in rules[name]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ambiguity.cases import CONVEX
+from ambiguity.cases import STATED
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
@@ -24,16 +24,6 @@ SKEW = np.array([0.4, 0.3, 0.1, 0.1, 0.1])
 PAYOFFS = np.random.default_rng(0).normal(size=(7, 5))
 
 MINIMAL = {"rs": {"tau": 0.1}}
-DISTANCES = {
-    "tv": {},
-    "mmd": {},
-    "wass": {},
-    "chi2": {},
-    "chi2mod": {},
-    "kl": {},
-    "cr": {"k": 3},
-    "cvar": {"alpha": 0.5},
-}
 
 
 def situation(t=1, reference=SKEW, truth=UNIFORM, observed=0, **more):
@@ -54,8 +44,7 @@ def test_what_is_stated_is_written_out_with_the_keys_of_its_set_alone():
 
 @pytest.mark.parametrize("entry", [*registered("set")], ids=lambda entry: entry.name)
 def test_what_a_class_says_of_its_slope_and_sensitivity_is_so(entry):
-    more = {**DISTANCES, **CONVEX, "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"}}[entry.name]
-    family, built = entry.load(), chosen_set(name=entry.name, **more).over(POINTS)
+    family, built = entry.load(), chosen_set(name=entry.name, **STATED.get(entry.name, {})).over(POINTS)
     assert np.isfinite(built.values(PAYOFFS, SKEW)[1]).all() == family.finite_slope_at_zero
     if family.sensitivity_power is None:
         with pytest.raises(BocuError, match="take tv, mmd, wass, chi2 or chi2mod"):

@@ -7,7 +7,7 @@ import pytest
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
-from bocu.problems.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.catalogue import Catalogue
 from bocu.problems.data.infection import prepare_infection
 from bocu.problems.data.means import load_mean
 from bocu.problems.data.plant import prepare_plant
@@ -21,11 +21,6 @@ from bocu.problems.prepared_mean import (
 from bocu.robust.ambiguity import TotalVariation
 from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.experiment.branches import ProblemPaths
-
-
-@pytest.fixture(scope="module")
-def catalogue(root: Path) -> Catalogue:
-    return load_catalogue(root / "data" / "sources.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from bocu.core.parameters import validate
 from bocu.core.randomness import Streams
 from bocu.learners.algorithms.time_varying import PEGPUCB, MaximumLikelihood, Oracle
 from bocu.problems.base import Realisation
-from bocu.problems.data.catalogue import Catalogue, load_catalogue
+from bocu.problems.data.catalogue import Catalogue
 from bocu.problems.data.intel import intel_dataset, prepare_matrices
 from bocu.problems.priors.fit import fit_prior
 from bocu.problems.sensors import Sensors, SensorsParameters
@@ -22,11 +22,6 @@ from bocu.sweep.experiment.branches import ProblemPaths
 from bocu.sweep.experiment.planning import make_plan
 
 MATRICES = ("intelTemperatureTrain.csv", "intelTemperatureTest.csv")
-
-
-@pytest.fixture(scope="module")
-def catalogue(root: Path) -> Catalogue:
-    return load_catalogue(root / "data" / "sources.yaml")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import xarray as xr
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Round
-from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.wind import prepare_wind
 from bocu.problems.priors.statements import Period
 from bocu.problems.wind_commitment import (
@@ -28,11 +27,6 @@ from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.seed_run import SeedRun, build_algorithm
 
 MISSING = (700, 701, 745, 746, 747)  # 744 is the first hour that is played
-
-
-@pytest.fixture(scope="module")
-def catalogue(root):
-    return load_catalogue(root / "data" / "sources.yaml")
 
 
 @pytest.fixture(scope="module")

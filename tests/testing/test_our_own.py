@@ -1,7 +1,7 @@
 """Everything that is registered keeps the promises that outsiders are held to."""
 
 import pytest
-from ambiguity.cases import CONVEX
+from ambiguity.cases import CONVEX, STATED
 
 from bocu.sweep.experiment.registry import registered
 from bocu.testing import (
@@ -29,10 +29,7 @@ NEEDED = {
     "rs": {"tau": 0.1},
     "lenient": {"tau": -1.0},  # one that the best decision meets: what it falls short by is no regret
     "satisficing": {"tau": 0.1},
-    "phi": {"phi": "own_divergences:MODIFIED_CHI_SQUARED"},
-    "cr": {"k": 3.0},
-    "cvar": {"alpha": 0.4},
-    **CONVEX,
+    **STATED,
 }
 LAWS = {
     "mixture": {"of": [{"law": "uniform", "weight": 2}, {"law": "normal"}]},

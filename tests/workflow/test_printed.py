@@ -6,8 +6,10 @@ What would take long is cut down, by rules:
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
 - `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of
   `docs` that read a mirror, read their arguments and stop there;
-- `cd` goes to a folder that is there; `make` says what it would do; `pytest` collects;
-- what needs SLURM runs where a SLURM answers; programs of others (`OTHERS`) are not called;
+- `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
+- `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
+- of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
+- what needs SLURM runs where a SLURM answers;
 - the handlers of a deployed workflow are left to test_deployed.py, which calls them;
 - the recipes of `printed.RECIPE` are left to tests/repository/test_extending.py, which performs them in their order;
 - where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
@@ -19,6 +21,7 @@ A command of a kind that is not among these fails.
 import functools
 import importlib.util
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,6 +34,7 @@ import printed
 import pytest
 import yaml
 from filelock import FileLock
+from packaging.requirements import Requirement
 from workflow.conftest import ROOT, WARM, Pipeline
 
 from bocu.advice.settings import Settings
@@ -216,11 +220,32 @@ def _make(line: Line, clone: Pipeline) -> None:
     clone.run("make", "--dry-run", *line.words[1:])
 
 
+def _pip(line: Line, clone: Pipeline) -> None:
+    assert line.starts("pip", "install")
+    if "--requirement" in line.words:
+        file = clone.folder / line.words[line.words.index("--requirement") + 1]
+        lines = [entry for entry in file.read_text().splitlines() if entry and not entry.startswith("#")]
+        assert all(Requirement(entry) for entry in lines)
+    else:
+        offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
+        said = clone.run(sys.executable, "-m", *line.words, *offline).stdout
+        assert re.search("Would install .*(bocu|herpkg|snakemake-executor-plugin-warm)", said)
+
+
+def _conda(line: Line, clone: Pipeline) -> None:
+    if line.starts("conda", "activate"):
+        assert yaml.safe_load((clone.folder / "environment.yml").read_text())["name"] == line.words[2]
+        return
+    assert line.words[:-1] == ["conda", "env", "create", "--file"]
+    environment = yaml.safe_load((clone.folder / line.words[-1]).read_text())
+    assert {"name", "channels", "dependencies"} == environment.keys()
+
+
 def _python(line: Line, clone: Pipeline) -> None:
     words = [sys.executable, *line.words[1:]]
     if line.starts("python", "-m", "pip"):
-        return
-    if line.starts("python", "-m", "pytest"):
+        _pip(Line(line.words[2:], line.inline), clone)
+    elif line.starts("python", "-m", "pytest"):
         clone.run(*words, "--collect-only", "-q")
     elif line.words[-1] == "...":
         clone.run(*words[:-1], "--version")
@@ -236,22 +261,55 @@ def _python(line: Line, clone: Pipeline) -> None:
         clone.run(sys.executable, "-c", PARSE_ARGUMENTS, "", *words[1:])
 
 
+def _slurm(line: Line, clone: Pipeline) -> None:
+    if not _slurm_answers():
+        pytest.skip("no SLURM answers")
+    clone.run(*line.words)
+
+
+def _snakedeploy(line: Line, clone: Pipeline) -> None:
+    if shutil.which("snakedeploy") is None:
+        pytest.skip("no snakedeploy")
+    clone.run(*line.words, "--help")
+
+
+def _sbatch(line: Line, clone: Pipeline) -> None:
+    """Try what the job would do."""
+    wrapped = shlex.split(line.words[line.words.index("--wrap") + 1])
+    assert wrapped[0] == "exec"
+    _snakemake(Line([STANDS_FOR.get(word, word) for word in wrapped[1:]], line.inline), clone)
+
+
 def _cd(line: Line, clone: Pipeline) -> None:
     (folder,) = line.words[1:]
     assert (clone.folder / folder).is_dir()
 
 
+def _checker(line: Line, clone: Pipeline) -> None:
+    """Ask for help what looks at each commit; what it finds is not for tests."""
+    if shutil.which(line.words[0]) is None:
+        pytest.skip(f"not installed: {line.words[0]}")
+    clone.run(line.words[0], "--help")
+
+
+def _script(line: Line, clone: Pipeline) -> None:
+    clone.run("bash", "-n", *line.words)
+
+
 KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
     "bocu": _bocu,
     "cd": _cd,
+    **dict.fromkeys(("codespell", "repo-review", "rumdl", "zizmor"), _checker),
+    "conda": _conda,
     "make": _make,
+    "pip": _pip,
     "python": _python,
+    "sbatch": _sbatch,
+    "scancel": _slurm,
+    "snakedeploy": _snakedeploy,
     "snakemake": _snakemake,
+    ".ci/start-slurm": _script,
 }
-OTHERS = (
-    *("codespell", "conda", "pip", "repo-review", "rumdl", "sbatch", "scancel", "snakedeploy", "zizmor"),
-    ".ci/start-slurm",
-)
 
 
 @pytest.mark.parametrize(("words", "inline"), _tiers())
@@ -261,8 +319,6 @@ def test_a_command_does_what_it_says(words, inline, clone, monkeypatch):
         monkeypatch.setenv(*wanted.pop(0).split("="))
     stands_for = {**STANDS_FOR, **({"FILE": RUN} if wanted[:2] == FILE_TO_EXPLAIN.split() else {})}
     filled = [key + equals + stands_for.get(value, value) for key, equals, value in (_setting(word) for word in wanted)]
-    if filled[0] in OTHERS:
-        return
     assert filled[0] in KINDS, f"no rule says how to try '{' '.join(words)}'"
     KINDS[filled[0]](Line(filled, inline), clone)
 

@@ -14,8 +14,6 @@ from bocu.core.errors import BocuError
 from bocu.core.numerics import pin_kernel
 from bocu.core.plain import Plain
 from bocu.sweep import calls, narrator
-from bocu.sweep.experiment.fingerprints.fingerprint import keep_definitions
-from bocu.sweep.experiment.paths import code_file
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import refuse_to_shrink, write_record
@@ -71,7 +69,6 @@ def begin(plan: Plan, forecaster: Forecaster, workflow: Any, logs: str | Sequenc
     calls.begin(plan.experiment.name, logs, getattr(workflow.persistence, "_lockfile", {}).values())
     keep(plan)
     write_record(plan, workflow.configfiles, workflow.config_settings.config, _given(workflow))
-    _keep_code(plan)
     narrator.expect(forecaster.jobs())
     _compile_ahead(plan)
 
@@ -116,18 +113,6 @@ def _given(workflow: Any) -> str | None:
     main = str(next(workflow.included).get_path_or_uri(secret_free=True))
     found = resolve_snakefile(None, allow_missing=True)
     return None if found is not None and main == str(Path(found).absolute()) else main
-
-
-def _keep_code(plan: Plan) -> None:
-    """Write down the code behind the runs, which each of their jobs would find out by reading it all."""
-    roots: dict[Path, list[str]] = {}
-    for branch in plan.branches.values():
-        first, last = plan.blocks_of(branch)[0]
-        parameters = plan.parameters.run(branch, first, last)
-        file = code_file(plan.paths.run_file(branch, first, last), parameters["fingerprint"])
-        roots.setdefault(file, plan.parameters.run_roots(branch))
-    for file, own in roots.items():
-        keep_definitions(file, own)
 
 
 def end() -> None:

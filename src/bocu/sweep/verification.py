@@ -78,7 +78,7 @@ def verify(plan: Plan) -> Verification:
 
 
 def _files(plan: Plan) -> Iterator[str]:
-    """Return all that is planned, and what else is recorded: partial results, code, notes of calls, raw files."""
+    """Return all that is planned, and what else is recorded: partial results, notes of calls, raw files."""
     for product in [*plan.products.every(), *plan.products.audits(), plan.paths.record]:
         inside = (file for file in sorted(Path(product).glob("[!.]*")) if file.suffix != SUFFIX)
         yield from [file.as_posix() for file in inside] or [product]

@@ -100,15 +100,7 @@ def _line(asked: Normalised, ambiguity_set: AmbiguitySet, sensitivities: ArrayLi
     if sensitivities is None:
         steep = ambiguity_set._sensitivity(asked.f, asked.p)
     else:
-        steep = _scaled(sensitivities, asked.scale, asked.leading)
+        steep = checks.matching("sensitivities", sensitivities, asked.leading).reshape(-1) / asked.scale
     s = _scale(ambiguity_set)
     mean = expectation(asked.f, asked.p)
     return np.where(steep > 0.0, mean - steep * s, mean) if math.isfinite(s) else np.where(steep > 0, -np.inf, mean)
-
-
-def _scaled(values: ArrayLike, scale: Floats, leading: tuple[int, ...]) -> Floats:
-    given = checks.finite("sensitivities", checks.floats("sensitivities", values))
-    try:
-        return np.broadcast_to(given, leading).reshape(-1) / scale
-    except ValueError:
-        raise BocuError(f"sensitivities has shape {given.shape}: it must match {leading}") from None

@@ -322,11 +322,7 @@ class AmbiguitySet(ABC):
     def tangents(self, asked: Normalised, tau: ArrayLike) -> Tangent:
         """`satisficing` of normalised rows for tau in units of the payoffs, with the points of contact."""
         f, p, low, scale = asked.f, asked.p, asked.low, asked.scale
-        target = checks.finite("tau", checks.floats("tau", tau))
-        try:
-            aspiration = (np.broadcast_to(target, asked.leading).reshape(-1) - low) / scale
-        except ValueError:
-            raise BocuError(f"tau has shape {target.shape}: it must be one number or match {asked.leading}") from None
+        aspiration = (checks.matching("tau", tau, asked.leading).reshape(-1) - low) / scale
         # An expectation computed elsewhere differs from ours by rounding, which the division by the range magnifies.
         rounding = ROUNDING * (np.abs(aspiration) + np.abs(low) / scale + 1.0)
         start = self._value_at_zero(f, p)
@@ -527,9 +523,9 @@ def pick(p: Floats, rows: Any) -> Floats:
     return p if len(p) == 1 else p[rows]
 
 
-def pair(q: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
+def pair(q: ArrayLike, p: ArrayLike, n: int | None = None) -> tuple[Floats, Floats]:
     """Two checked distributions `(..., n)`, broadcast against each other."""
-    second = checks.distribution(p, name="p")
+    second = checks.distribution(p, n, name="p")
     first = checks.distribution(q, second.shape[-1], name="q")
     try:
         return tuple(np.broadcast_arrays(first, second))  # type: ignore[return-value]

@@ -111,14 +111,14 @@ def distribution(values: ArrayLike, n: int | None = None, name: str = "reference
     return array
 
 
-def square(name: str, values: ArrayLike, *, tolerance: float = 1e-10) -> Floats:
-    """A finite symmetric matrix `(n, n)`; `tolerance` is relative to its largest entry."""
+def square(name: str, values: ArrayLike) -> Floats:
+    """A finite matrix `(n, n)`, symmetric to 1e-10 of its largest entry."""
     matrix = floats(name, values)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise BocuError(f"{name} has shape {matrix.shape}: it must be a square matrix (contexts, contexts)")
     finite(name, matrix)
     difference = np.abs(matrix - matrix.T)
-    if difference.max() > tolerance * max(1.0, float(np.abs(matrix).max())):
+    if difference.max() > 1e-10 * max(1.0, float(np.abs(matrix).max())):
         i, j = (int(v) for v in np.unravel_index(int(difference.argmax()), matrix.shape))
         raise BocuError(f"{name}[{i}, {j}] is {matrix[i, j]} but {name}[{j}, {i}] is {matrix[j, i]}: not symmetric")
     return matrix
@@ -149,5 +149,23 @@ def coordinates(contexts: ArrayLike | None, name: str) -> Floats:
     """Context points `(n, l)`, of which `(n,)` is one coordinate, for the set called so, which cannot do without."""
     if contexts is None:
         raise BocuError(f"the set '{name}' needs the coordinates of the contexts")
-    points = floats("contexts", contexts)
-    return points[:, None] if points.ndim == 1 else points
+    return points("contexts", contexts)
+
+
+def points(name: str, values: ArrayLike) -> Floats:
+    """Finite points `(n, l)`, of which `(n,)` is one coordinate."""
+    array = finite(name, floats(name, values))
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim != 2:
+        raise BocuError(f"{name} has shape {array.shape}: it must be (points, dimension)")
+    return array
+
+
+def matching(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Finite numbers, broadcast to a shape."""
+    array = finite(name, floats(name, values))
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise BocuError(f"{name} has shape {array.shape}: it must be one number or match {shape}") from None

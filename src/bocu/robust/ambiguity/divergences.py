@@ -199,14 +199,16 @@ def _rate(point: Point, f: Floats) -> Floats:
 
 RowIndices = NDArray[np.intp]
 
+#: Most steps to a root, and the width of a bracket, relative where points are large, that is narrow enough.
+_STEPS, _NARROW = 120, 1e-14
+
 
 def newton_decreasing(
     function: Callable[[Floats, RowIndices], tuple[Floats, Floats]],
     start: Floats,
     lower: float,
     upper: float,
-    tolerance: float = 4e-15,
-    iterations: int = 120,
+    tolerance: float,
 ) -> Floats:
     """Roots `(B,)` of decreasing functions between `lower` and `upper`, by Newton steps kept inside the bracket.
 
@@ -216,14 +218,13 @@ def newton_decreasing(
         lower: ends of the bracket, the same for all rows.
         upper: likewise.
         tolerance: a row is done when its step is below `tolerance * max(1, |root|)`.
-        iterations: most steps to take.
     """
     root = np.clip(start, lower, upper)
     low = np.full(len(root), lower)
     high = np.full(len(root), upper)
     active = np.arange(len(root))
     last = np.full(len(root), np.inf)
-    for _ in range(iterations):
+    for _ in range(_STEPS):
         point = root[active]
         value, derivative = function(point, active)
         positive = value > 0.0
@@ -245,21 +246,13 @@ def newton_decreasing(
     return root
 
 
-def bracketed(
-    function: Callable[[Floats, RowIndices], Floats],
-    lower: Floats,
-    upper: Floats,
-    tolerance: float = 1e-14,
-    iterations: int = 120,
-) -> tuple[Floats, Floats]:
+def bracketed(function: Callable[[Floats, RowIndices], Floats], lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Brackets `(B,)`, `(B,)` of the sign changes of monotone functions, by the method of Chandrupatla (1997).
 
     Args:
         function: takes points `(m,)` and rows `(m,)`, gives values `(m,)`; its sign differs at `lower` and `upper`.
         lower: (B,) ends of the brackets.
         upper: likewise.
-        tolerance: a bracket is narrow enough below `tolerance * max(1, |point|)`, or where the value is 0.
-        iterations: most steps to take.
 
     Returns:
         Two points a row: the better end first, then the other end, where the sign is different (or the value 0).
@@ -270,7 +263,7 @@ def bracketed(
     c, value_c = a.copy(), value_a.copy()
     fraction = np.full(len(a), 0.5)
     active = everything[(value_a != 0.0) & (value_b != 0.0)]
-    for _ in range(iterations):
+    for _ in range(_STEPS):
         if not len(active):
             break
         x = a[active] + fraction[active] * (b[active] - a[active])
@@ -282,9 +275,9 @@ def bracketed(
         value_b[active] = np.where(same, value_b[active], value_a[active])
         a[active], value_a[active] = x, value
         width = np.abs(b[active] - a[active])
-        limit = tolerance * np.maximum(1.0, np.abs(a[active]))
+        limit = _NARROW * np.maximum(1.0, np.abs(a[active]))
         active = active[(width > 2.0 * limit) & (value != 0.0)]
-        fraction[active] = _fraction(a, b, c, value_a, value_b, value_c, active, tolerance)
+        fraction[active] = _fraction(a, b, c, value_a, value_b, value_c, active)
     swap = np.abs(value_b) < np.abs(value_a)
     return np.where(swap, b, a), np.where(swap, a, b)
 
@@ -297,7 +290,6 @@ def _fraction(
     value_b: Floats,
     value_c: Floats,
     rows: RowIndices,
-    tolerance: float,
 ) -> Floats:
     """Where to look next between a and b: inverse quadratic interpolation where it is safe, else the middle."""
     fa, fb, fc = value_a[rows], value_b[rows], value_c[rows]
@@ -307,7 +299,7 @@ def _fraction(
         phi = (fa - fb) / (fc - fb)
         quadratic = fa / (fb - fa) * fc / (fb - fc) + (c[rows] - a[rows]) / width * fa / (fc - fa) * fb / (fc - fb)
         safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi) & np.isfinite(quadratic)
-        edge = np.minimum(0.5, tolerance * np.maximum(1.0, np.abs(a[rows])) / np.abs(width))
+        edge = np.minimum(0.5, _NARROW * np.maximum(1.0, np.abs(a[rows])) / np.abs(width))
     return np.clip(np.where(safe, quadratic, 0.5), edge, 1.0 - edge)
 
 

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from bocu.core.errors import BocuError
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import at_first, is_tensor, sorted_rows, unsorted
-from bocu.robust.ambiguity.checks import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ def sampled_worst_case(samples: Any, infimum: Any, epsilon: float) -> SampledWor
 
         return sampled_worst_case_of_tensor(samples, infimum, epsilon)
     u = checks.payoffs(samples)
-    floor = _infimum(infimum, u)
+    floor = np.minimum(checks.matching("infimum", infimum, u.shape[:-1]), u.min(axis=-1))
     theta = min(checks.radius(epsilon) / 2.0, 1.0)
     leading, count = u.shape[:-1], u.shape[-1]
     rows = u.reshape(-1, count)
@@ -73,11 +70,3 @@ def sampled_worst_case(samples: Any, infimum: Any, epsilon: float) -> SampledWor
         floor_weight=moved.reshape(leading),
         slope=(-0.5 * (level - low)).reshape(leading),
     )
-
-
-def _infimum(infimum: ArrayLike, u: Floats) -> Floats:
-    given = checks.finite("infimum", checks.floats("infimum", infimum))
-    try:
-        return np.minimum(np.broadcast_to(given, u.shape[:-1]), u.min(axis=-1))
-    except ValueError:
-        raise BocuError(f"infimum has shape {given.shape}: it must be one number or match {u.shape[:-1]}") from None

@@ -140,9 +140,7 @@ class Wasserstein(AmbiguitySet):
 
         On a line by the distribution functions, elsewhere by the network simplex of POT (Bonneel et al., 2011).
         """
-        first, second = pair(q, p)
-        if first.shape[-1] != self.contexts:
-            raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
+        first, second = pair(q, p, self.contexts)
         if self._line is not None:
             return self._line.distance(first, second)
         n = self.contexts

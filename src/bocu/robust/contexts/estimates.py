@@ -57,7 +57,7 @@ def diagonal_grid(lower: ArrayLike, upper: ArrayLike, size: int) -> Floats:
 
 def nearest_points(observations: ArrayLike, points: ArrayLike) -> NDArray[np.intp]:
     """Index `(t,)` of the point `(n, l)` nearest to each observation `(t, l)`, the lowest on ties."""
-    seen, grid = _points("observations", observations), _points("points", points)
+    seen, grid = checks.points("observations", observations), checks.points("points", points)
     if seen.shape[1] != grid.shape[1]:
         raise BocuError(f"observations has dimension {seen.shape[1]}, points has {grid.shape[1]}")
     squared = ((seen[:, None, :] - grid[None, :, :]) ** 2).sum(axis=-1)
@@ -66,7 +66,7 @@ def nearest_points(observations: ArrayLike, points: ArrayLike) -> NDArray[np.int
 
 def empirical(observations: ArrayLike, points: ArrayLike) -> Floats:
     """Reference `(n,)`: the share of observations `(t, l)` nearest to each of the points `(n, l)`."""
-    return shares(nearest_points(observations, points), len(_points("points", points)))
+    return shares(nearest_points(observations, points), len(checks.points("points", points)))
 
 
 def shares(indices: NDArray[np.integer], size: int) -> Floats:
@@ -78,7 +78,7 @@ def shares(indices: NDArray[np.integer], size: int) -> Floats:
 
 def discretised(density: Density, points: ArrayLike) -> Floats:
     """Reference `(n,)` proportional to a density at the points `(n, l)`."""
-    weights = checks.finite("density", np.asarray(density(_points("points", points)), dtype=np.float64))
+    weights = checks.finite("density", np.asarray(density(checks.points("points", points)), dtype=np.float64))
     if weights.min() < 0.0 or not weights.sum() > 0.0:
         raise BocuError(f"density sums to {weights.sum()} on the points: it must be 0 or more, and positive somewhere")
     return weights / weights.sum()
@@ -99,7 +99,7 @@ def silverman_bandwidth(samples: ArrayLike, width: ArrayLike | None = None) -> F
         samples: (t, l) observed contexts.
         width: (l,) of the context space: a bandwidth is at least 1e-6 of it (of 1 without it).
     """
-    seen = _points("samples", samples)
+    seen = checks.points("samples", samples)
     count, dimension = seen.shape
     if count == 0:
         raise BocuError("samples is empty: a bandwidth needs one or more")
@@ -146,7 +146,7 @@ class KernelDensity:
     @classmethod
     def fit(cls, samples: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> KernelDensity:
         """Estimate with Silverman's rule from `(t, l)` samples, as they were observed (clipped)."""
-        seen = _points("samples", samples)
+        seen = checks.points("samples", samples)
         if lower is None or upper is None:
             return cls(seen, silverman_bandwidth(seen))
         low, high = _box(lower, upper)
@@ -154,7 +154,7 @@ class KernelDensity:
 
     def density(self, query: ArrayLike) -> Floats:
         """Density `(m,)` at `(m, l)`, before clipping."""
-        return kernel_density(self.samples, self.bandwidth, _points("query", query))
+        return kernel_density(self.samples, self.bandwidth, checks.points("query", query))
 
     def sample(self, generator: np.random.Generator, size: int) -> Floats:
         """Draws `(size, l)`: a sample chosen uniformly plus Gaussian noise, clipped to the box."""
@@ -190,32 +190,24 @@ def around_mean(points: Floats, reference: Floats, radius: float) -> NDArray[np.
 
 
 def box_around_mean(
-    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, ddof: int = 1
+    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None
 ) -> tuple[Floats, Floats]:
     """StableOpt's set in a box: mean plus and minus one standard deviation of the observations, within the box.
+
+    With ddof 1, as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
 
     Args:
         observations: (t, l) observed contexts.
         lower: (l,) corners of the context space; without them the set may reach beyond it.
         upper: likewise.
-        ddof: 1 as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
     """
-    seen = _points("observations", observations)
+    seen = checks.points("observations", observations)
     mean = seen.mean(axis=0)
-    std = seen.std(axis=0, ddof=ddof) if len(seen) > ddof else np.zeros(seen.shape[1])
+    std = seen.std(axis=0, ddof=1) if len(seen) > 1 else np.zeros(seen.shape[1])
     if lower is None or upper is None:
         return mean - std, mean + std
     low, high = _box(lower, upper)
     return np.clip(mean - std, low, high), np.clip(mean + std, low, high)
-
-
-def _points(name: str, values: ArrayLike) -> Floats:
-    points = checks.finite(name, checks.floats(name, values))
-    if points.ndim == 1:
-        points = points[:, None]
-    if points.ndim != 2:
-        raise BocuError(f"{name} has shape {points.shape}: it must be (points, dimension)")
-    return points
 
 
 def _box(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:

@@ -419,30 +419,26 @@ class ContextLaw(BoxedLaw):
         return functools.reduce(np.multiply.outer, shares)
 
 
-def _independent(marginal: Marginal, dimension: int) -> ContextLaw:
-    return ContextLaw((marginal,) * dimension)
-
-
 def clipped_normal(dimension: int = 1, *, mean: float = 0.5, std: float = 0.1) -> ContextLaw:
     """Normal in every coordinate, clipped to [0, 1]."""
-    return _independent(Gaussian(mean, std), dimension)
+    return ContextLaw((Gaussian(mean, std),) * dimension)
 
 
 def uniform(dimension: int = 1) -> ContextLaw:
     """Uniform on the unit cube."""
-    return _independent(Uniform(), dimension)
+    return ContextLaw((Uniform(),) * dimension)
 
 
 def burr_xii(a: float = 2.0, b: float = 20.0) -> ContextLaw:
     """Burr XII, clipped to [0, 1]: the newsvendor's demand."""
-    return _independent(BurrXII(a, b), 1)
+    return ContextLaw((BurrXII(a, b),))
 
 
 def complicated() -> ContextLaw:
     """The context of complicated Hartmann: six normal and two Cauchy distributions, equally weighted, clipped."""
     normals = ((0.1, 0.02), (0.3, 0.075), (0.4, 0.1), (0.5, 0.1), (0.7, 0.075), (0.8, 0.03))
     parts = (*(Gaussian(mean, std) for mean, std in normals), Cauchy(0.2, 0.02), Cauchy(0.8, 0.02))
-    return _independent(Mixture(parts), 1)
+    return ContextLaw((Mixture(parts),))
 
 
 class LawParameters(NamedParameters):

@@ -36,11 +36,6 @@ def block_name(branch: Branch, first: int, last: int) -> str:
     return f"{'/'.join(branch.key)}/seeds-{first}-{last}"
 
 
-def code_file(run_file: str | Path, fingerprint: str) -> Path:
-    """Return the file of the definitions behind a run file: `code` in the place of `runs`."""
-    return Path(run_file).parents[4] / "code" / f"{fingerprint}.json"
-
-
 @dataclass(frozen=True)
 class ResultPaths:
     """Where the files of an experiment lie.

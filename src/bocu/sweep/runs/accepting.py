@@ -24,8 +24,8 @@ from bocu.core.numerics import refuse_other_kernel
 from bocu.core.written import counted
 from bocu.sweep.differences import TIMES, dataset_differences
 from bocu.sweep.experiment.branches import Branch
-from bocu.sweep.experiment.fingerprints.fingerprint import kept_definitions
-from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder, code_file
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions
+from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.runs.checkpoints import hold
 from bocu.sweep.runs.execution import Block
@@ -145,7 +145,7 @@ def _outdated_runs(plan: Plan, branch: Branch, rounds: int) -> Iterator[Outdated
         path, parameters = plan.paths.run_file(branch, *seeds), plan.parameters.run(branch, *seeds)
         if path not in existing:
             continue
-        code = kept_definitions(code_file(path, parameters["fingerprint"]), roots)
+        code = definitions(roots)
         block = Block(json.loads(parameters["specification"]), inputs, parameters["fingerprint"], code)
         if (run := outdated_run(path, block, hashes, rounds)) is not None:
             yield run

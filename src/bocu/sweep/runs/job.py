@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bocu.core.io.progress import Progress
-from bocu.sweep.experiment.fingerprints.fingerprint import kept_definitions, run_roots
-from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder, code_file
+from bocu.sweep.experiment.fingerprints.fingerprint import definitions, run_roots
+from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder
 from bocu.sweep.runs.accepting import accept_run
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.run_cache import RunCache
@@ -34,9 +34,7 @@ def run_block(
         BocuError: an input file is missing or broken.
     """
     specification = parameters["specification"]
-    fingerprint = parameters["fingerprint"]
-    code = kept_definitions(code_file(output, fingerprint), [script, *run_roots(specification)])
-    block = Block(specification, inputs, fingerprint, code)
+    block = Block(specification, inputs, parameters["fingerprint"], definitions([script, *run_roots(specification)]))
     cache = RunCache(RUN_CACHE)
     if accept:
         accept_run(output, block, cache)

@@ -37,9 +37,7 @@ def squared_exponential_gram(contexts: ArrayLike, lengthscale: ArrayLike, jitter
     Returns:
         (n, n), unitless.
     """
-    points = checks.finite("contexts", checks.floats("contexts", contexts))
-    if points.ndim == 1:
-        points = points[:, None]
+    points = checks.points("contexts", contexts)
     scale = checks.finite("lengthscale", checks.floats("lengthscale", lengthscale))
     if (scale <= 0).any() or scale.size not in (1, points.shape[1]):
         raise BocuError(f"lengthscale is {scale.tolist()}: it must be positive, one number or one a context dimension")
@@ -47,9 +45,7 @@ def squared_exponential_gram(contexts: ArrayLike, lengthscale: ArrayLike, jitter
     return with_jitter(SquaredExponential.value(squared_distance(scaled, scaled)), jitter)
 
 
-def mmd_radius(
-    observations: int, gamma: float, *, round_number: int | None = None, largest_kernel_value: float = 1.0
-) -> float:
+def mmd_radius(observations: int, gamma: float, *, largest_kernel_value: float = 1.0) -> float:
     """Radius within which the empirical distribution lies of the true one with probability `1 - gamma`.
 
     `(2 + sqrt(2 log(1/gamma))) / sqrt(N)` (Kirschner et al., 2020, Lemma 3), in the square root of kernel units.
@@ -57,7 +53,6 @@ def mmd_radius(
     Args:
         observations: number N of contexts seen; 0 gives infinity.
         gamma: probability of failure, in (0, 1).
-        round_number: t >= 1, for a radius that holds in all rounds at once: `1/gamma` becomes `pi^2 t^2 / (2 gamma)`.
         largest_kernel_value: supremum of `k(c, c)`.
     """
     if not 0.0 < gamma < 1.0:
@@ -66,12 +61,7 @@ def mmd_radius(
         raise BocuError(f"observations is {observations}: it must be 0 or more")
     if observations == 0:
         return math.inf
-    inverse = 1.0 / gamma
-    if round_number is not None:
-        if round_number < 1:
-            raise BocuError(f"round_number is {round_number}: it must be 1 or more")
-        inverse = math.pi**2 * round_number**2 / (2.0 * gamma)
-    return math.sqrt(largest_kernel_value) * (2.0 + math.sqrt(2.0 * math.log(inverse))) / math.sqrt(observations)
+    return math.sqrt(largest_kernel_value) * (2.0 + math.sqrt(2.0 * math.log(1.0 / gamma))) / math.sqrt(observations)
 
 
 class Gram:

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from bocu.core.about import About, planning_only
-from bocu.core.errors import BocuError
 from bocu.core.parameters import NotNegative, Positive
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
@@ -99,9 +98,7 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
 
     def distance(self, q: ArrayLike, p: ArrayLike) -> Floats:
         """Norm of `q - p` `(...)` for distributions `(..., n)`."""
-        first, second = pair(q, p)
-        if first.shape[-1] != self.contexts:
-            raise BocuError(f"q has {first.shape[-1]} contexts: this set is made for {self.contexts}")
+        first, second = pair(q, p, self.contexts)
         return np.sqrt((((first - second) @ self._gram.factor) ** 2).sum(axis=-1))
 
     def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:

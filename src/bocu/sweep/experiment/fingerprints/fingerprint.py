@@ -11,16 +11,13 @@ own. Files other than Python, and other packages, are not looked into: versions 
 """
 
 import functools
-import json
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError, BrokenFileError
-from bocu.core.io.files import read_text, write_json
+from bocu.core.errors import BocuError
 from bocu.sweep.experiment.fingerprints import definition_links
 from bocu.sweep.experiment.fingerprints.definition_links import (
     PACKAGE,
@@ -84,27 +81,6 @@ def definitions(roots: Iterable[str]) -> dict[str, dict[str, str]]:
         module = Path(node[0]).name if node[0].endswith(".py") else node[0]  # scripts, wherever they lie
         hashes.setdefault(module, {}).setdefault(_name(node), []).append(own_hash(node))
     return {module: {name: hash_of(all_)[:_SHORT] for name, all_ in of.items()} for module, of in hashes.items()}
-
-
-def keep_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> None:
-    """Write down what `definitions` returns, for the jobs of a sweep: each would work out the same."""
-    write_json(file, definitions(roots), recorded=True)
-
-
-def kept_definitions(file: str | os.PathLike[str], roots: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return what was written down of `roots`, or work it out where nothing can be read.
-
-    Args:
-        file: named by the fingerprint of the roots.
-        roots: as of `fingerprint`.
-    """
-    try:
-        found: dict[str, dict[str, str]] = json.loads(read_text(file))
-        if found and all(isinstance(of, dict) for of in found.values()):
-            return found
-    except (OSError, ValueError, AttributeError, BrokenFileError):
-        pass
-    return definitions(roots)
 
 
 def own_code(root: str) -> str:
