@@ -13,11 +13,11 @@ from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
 from bocu.pages.figures.base import finish
+from bocu.pages.figures.every_round import RobustFrontParameters
 from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
 from bocu.pages.figures.regret import Curve, PanelsParameters, Row, draw_curves
 from bocu.pages.figures.relative_regret import ScoreBlock, ScoreboardParameters
-from bocu.pages.figures.robust_front import RobustFrontParameters
 from bocu.pages.figures.times import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking

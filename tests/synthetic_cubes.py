@@ -47,6 +47,37 @@ def told(algorithms):
     return {f"algorithm_{key}": [about[key] for about in abouts_of.values()] for key in ABOUT}
 
 
+BRANCH = ("objective", "algorithm")
+BY_ROUND = (*BRANCH, "seed", "iteration")
+DIMS = {
+    "regret": (*BRANCH, "metric", "seed", "iteration"),
+    "recommended_regret": (*BRANCH, "metric", "seed", "iteration"),
+    "status": (*BRANCH, "seed"),
+    "active_priors": (*BY_ROUND, "prior"),
+}
+"""Of variables that are not `BY_ROUND`."""
+
+
+def dataset(variables, algorithms, metrics, attrs, objectives=("any",), first=1, units="1", **labels):
+    """A data set to the contract of cubes: arrays by name, whose rounds begin at `first`."""
+    seeds, rounds = variables["regret"].shape[-2:]
+    coords = {
+        "objective": list(objectives),
+        "algorithm": list(algorithms),
+        "metric": list(metrics),
+        "seed": np.arange(seeds),
+        "iteration": np.arange(first, first + rounds),
+        "algorithm_name": ("algorithm", list(algorithms.values())),
+        "algorithm_parameters": ("algorithm", ["{}"] * len(algorithms)),
+        **{key: ("algorithm", values) for key, values in told(algorithms).items()},
+        **labels,
+    }
+    data = xr.Dataset({name: (DIMS.get(name, BY_ROUND), array) for name, array in variables.items()}, coords, attrs)
+    for name in data.variables:
+        data[name].attrs = {"long_name": "a number", "units": units if name == "regret" else "1"}
+    return data
+
+
 def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three wells"):
     """A data set of one problem, objective "any"; `missing` holds (algorithm, seed)."""
     names = list(ALGORITHMS)
@@ -72,32 +103,6 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
         chosen[place], active[place], rejected[place], everyone[place] = -1, -1, -1, -1
     seconds = np.where(status[..., None] == 1, 0.002, np.nan) * np.ones(ITERATIONS)
 
-    def variable(dims, values, units="1"):
-        return dims, values, {"long_name": "a number", "units": units}
-
-    branch = ("objective", "algorithm")
-    data = xr.Dataset(
-        {
-            "regret": variable((*branch, "metric", "seed", "iteration"), regret, "degree_Celsius"),
-            "status": variable((*branch, "seed"), status),
-            "seconds": variable((*branch, "seed", "iteration"), seconds, "s"),
-            "chosen_prior": variable((*branch, "seed", "iteration"), chosen),
-            "active_priors": variable((*branch, "seed", "iteration", "prior"), active),
-            "rejected_prior": variable((*branch, "seed", "iteration"), rejected),
-            "all_rejected": variable((*branch, "seed", "iteration"), everyone),
-        },
-        {
-            "objective": variable("objective", ["any"]),
-            "algorithm": variable("algorithm", names),
-            "metric": variable("metric", list(METRICS)),
-            "seed": variable("seed", np.arange(SEEDS)),
-            "iteration": variable("iteration", np.arange(1, ITERATIONS + 1)),
-            "prior": variable("prior", ["a", "b", "c"][:PRIORS]),
-            "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),
-            "algorithm_parameters": variable("algorithm", ["{}"] * len(names)),
-            **{key: variable("algorithm", values) for key, values in told(ALGORITHMS).items()},
-        },
-    )
     provenance = {}
     if data_label:
         provenance = {
@@ -111,7 +116,7 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
             "raw_sha256": json.dumps({"wells.txt": "ab" * 32}),
             "step_seconds": 600.0,
         }
-    data.attrs = {
+    attrs = {
         "title": title,
         "problem_label": label,
         "problem_name": "wells",
@@ -128,7 +133,16 @@ def cube(label="wells", data_label="", missing=(), best_prior="b", title="Three 
         "best_prior": best_prior,
         "schema_version": SCHEMA_VERSION,
     }
-    return data
+    variables = {
+        "regret": regret,
+        "status": status,
+        "seconds": seconds,
+        "chosen_prior": chosen,
+        "active_priors": active,
+        "rejected_prior": rejected,
+        "all_rejected": everyone,
+    }
+    return dataset(variables, ALGORITHMS, METRICS, attrs, units="degree_Celsius", prior=["a", "b", "c"][:PRIORS])
 
 
 def write(data, path):

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import synthetic_cubes
-import xarray as xr
 
 OBJECTIVES = ("any", "dro", "wcs")
 ALGORITHMS = {"random": "random", "ts-bocu": "ts-bocu", "drbo": "ucb-bocu-2"}
@@ -48,27 +47,12 @@ def cube(problem="one", data_label="", units="1", iterations=ITERATIONS):
     recommended[..., :INITIAL] = NAN
     recommended[0] = NAN  # random recommends nothing
     base = synthetic_cubes.cube(label=problem, data_label=data_label, title=f"Problem {problem}")
-    branch = ("objective", "algorithm")
-    data = xr.Dataset(
-        {
-            "regret": ((*branch, "metric", "seed", "iteration"), regret),
-            "recommended_regret": ((*branch, "metric", "seed", "iteration"), recommended),
-            "payoff": ((*branch, "seed", "iteration"), payoff),
-            "status": ((*branch, "seed"), status),
-            "seconds": ((*branch, "seed", "iteration"), np.full((*shape, SEEDS, len(rounds)), 0.002)),
-        },
-        {
-            "objective": list(OBJECTIVES),
-            "algorithm": list(ALGORITHMS),
-            "metric": list(METRICS),
-            "seed": np.arange(SEEDS),
-            "iteration": rounds,
-            "algorithm_name": ("algorithm", list(ALGORITHMS.values())),
-            "algorithm_parameters": ("algorithm", ["{}"] * len(ALGORITHMS)),
-            **{key: ("algorithm", values) for key, values in synthetic_cubes.told(ALGORITHMS).items()},
-        },
-        {**base.attrs, "payoff_units": units, "specification": json.dumps({"problem": {}})},
-    )
-    for name in data.variables:
-        data[name].attrs = {"long_name": "a number", "units": "1"}
-    return data
+    attrs = {**base.attrs, "payoff_units": units, "specification": json.dumps({"problem": {}})}
+    variables = {
+        "regret": regret,
+        "recommended_regret": recommended,
+        "payoff": payoff,
+        "status": status,
+        "seconds": np.full((*shape, SEEDS, len(rounds)), 0.002),
+    }
+    return synthetic_cubes.dataset(variables, ALGORITHMS, METRICS, attrs, OBJECTIVES, first=1 - INITIAL)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import synthetic_cubes
-import xarray as xr
 
 from bocu.pages.report.build import Part, build_page
 from bocu.sweep.evaluation.cubes import build_summary
@@ -39,30 +38,11 @@ def cube(label, metrics, seeds, rounds, title="Wells", missing=(), data_label=""
         regret[names.index(algorithm), :, missed] = np.nan
     times = np.broadcast_to(np.where(status[..., None] == 1, 0.002, np.nan), (len(names), seeds, rounds))
 
-    def variable(dims, values, units="1"):
-        return dims, values, {"long_name": "a number", "units": units}
-
-    data = xr.Dataset(
-        {
-            "regret": variable(("objective", "algorithm", "metric", "seed", "iteration"), regret[None], "m"),
-            "status": variable(("objective", "algorithm", "seed"), status[None]),
-            "seconds": variable(("objective", "algorithm", "seed", "iteration"), times[None], "s"),
-        },
-        {
-            "objective": variable("objective", ["any"]),
-            "algorithm": variable("algorithm", names),
-            "metric": variable("metric", list(metrics)),
-            "metric_title": variable("metric", [TITLES.get(metric, metric) for metric in metrics]),
-            "seed": variable("seed", np.arange(seeds)),
-            "iteration": variable("iteration", np.arange(1, rounds + 1)),
-            "algorithm_name": variable("algorithm", list(ALGORITHMS.values())),
-            "algorithm_parameters": variable("algorithm", ["{}"] * len(names)),
-            **{key: variable("algorithm", told) for key, told in synthetic_cubes.told(ALGORITHMS).items()},
-        },
-    )
     known = synthetic_cubes.cube(label, data_label, title=title).attrs
-    data.attrs = {**known, "problem_label": label, "title": title, "payoff_units": "m", "best_prior": ""}
-    return data
+    attrs = {**known, "payoff_units": "m", "best_prior": ""}
+    variables = {"regret": regret[None], "status": status[None], "seconds": times[None]}
+    titles = ("metric", [TITLES.get(metric, metric) for metric in metrics])
+    return synthetic_cubes.dataset(variables, ALGORITHMS, metrics, attrs, units="m", metric_title=titles)
 
 
 def part(folder, problems, metrics=("so", "ro"), seeds=12, rounds=40, name="made-up", title="Made up", **told):

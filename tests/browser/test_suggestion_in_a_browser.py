@@ -30,12 +30,8 @@ def page(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def seen(page, tmp_path_factory):
-    found = chromium.start(tmp_path_factory.mktemp("profile"))
-    if found is None:
-        pytest.skip("no browser: chromium and chromedriver are not installed")
-    yield chromium.Opened(found, page)
-    found.quit()
+def seen(browser, page):
+    return chromium.Opened(browser, page)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (820, "light"), (1400, "dark")])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from synthetic_cubes import ITERATIONS, SEEDS, constant_regret
 
-from bocu.pages.figures.across_objectives import AcrossObjectives, AcrossObjectivesParameters
+from bocu.pages.figures.every_round import AcrossObjectives, AcrossObjectivesParameters
 
 AT = {"so": 0.5, "ro": 2.0}
 

@@ -10,7 +10,7 @@ import xarray as xr
 from experiments import run_all
 
 from bocu.core.io.files import read_netcdf
-from bocu.pages.figures.robust_front import RobustFront, RobustFrontParameters
+from bocu.pages.figures.every_round import RobustFront, RobustFrontParameters
 from bocu.pages.report.build import Part, build_page
 from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorParameters
 from bocu.robust.ambiguity import TotalVariation

@@ -54,13 +54,6 @@ def test_cells_are_final_regrets_relative_to_random(cubes):
                 assert shown[title, column].get_text() == f"{expected:.2f}"
 
 
-def test_regret_of_the_initial_design_does_not_count(tmp_path):
-    data = cube()
-    data["regret"].loc[{"algorithm": "random", "iteration": data["iteration"] < 1}] = 1e6
-    shown = cells(tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")]))[0])
-    assert shown["DRBO", 0].get_text() == f"{ratio('one', 'dro', 'drbo', 'dro'):.2f}"
-
-
 def test_the_least_of_a_column_is_bold_and_told(tmp_path):
     problems = {problem: many_seeds(cube(problem)) for problem in ("one", "three")}
     problems["one"]["regret"].loc[{"algorithm": "ts-bocu"}] *= 0.1  # less than random in one of them
@@ -77,15 +70,6 @@ def test_few_seeds_mark_nothing_and_tell_nothing_apart(tmp_path):
     texts = [text for axes in tables(drawing) for text in cells(axes).values()]
     assert {(text.get_fontweight(), text.get_fontstyle()) for text in texts} == {("normal", "italic")}
     assert "from 10 paired seeds on" in drawing.caption
-
-
-def test_what_has_hardly_more_than_the_least_is_bold_too(tmp_path):
-    data = many_seeds(cube())
-    data["regret"].loc[{"algorithm": "ts-bocu"}] *= 0.1
-    least = data["regret"].sel(objective="dro", algorithm="ts-bocu").values
-    data["regret"].loc[{"objective": "dro", "algorithm": "drbo"}] = least * np.tile([0.98, 1.03], 16)[:, None]
-    shown = cells(tables(drawn([synthetic_cubes.digest(data, tmp_path / "c.nc")], blocks=[{"metric": "dro"}]))[0])
-    assert [text.get_fontweight() for text in shown.values()] == ["bold", "bold"]
 
 
 def test_yardsticks_are_no_competitors(tmp_path):

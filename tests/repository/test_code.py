@@ -27,13 +27,6 @@ def test_no_two_modules_have_one_name(root):
     assert [files for files in places.values() if len(files) > 1] == []
 
 
-#: Names that stand in several modules, each with the reason.
-JUSTIFIED = {
-    "verdict": "on a claim, or on a difference of ranks",
-    "section": "of the report's two pages of claims, each its own",
-}
-
-
 @pytest.fixture(scope="module")
 def modules(root):
     return {
@@ -55,7 +48,7 @@ def places(modules, *kinds):
 
 
 def test_no_public_class_stands_in_two_modules(modules):
-    assert {name for name in places(modules, ast.ClassDef) if name not in JUSTIFIED} == set()
+    assert places(modules, ast.ClassDef) == {}
 
 
 def test_no_function_is_imported_by_its_name_from_two_modules(modules):
@@ -66,7 +59,7 @@ def test_no_function_is_imported_by_its_name_from_two_modules(modules):
                 for alias in node.names:
                     if node.module in twice.get(alias.name, ()):
                         imported[alias.name].add(node.module)
-    assert {name: where for name, where in imported.items() if len(where) > 1 and name not in JUSTIFIED} == {}
+    assert {name: where for name, where in imported.items() if len(where) > 1} == {}
 
 
 def public_classes() -> Iterator[type]:

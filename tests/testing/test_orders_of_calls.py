@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from acquisition.gaussian_posteriors import STRUCTURES, posterior
 from ambiguity.cases import make_set
-from test_our_own import FROM_FILES, LAWS, NEEDED, names
+from test_our_own import FROM_FILES, NEEDED, names
 
 import bocu.learners.acquisition
 from bocu.core.kernels import Matern52, SquaredExponential
@@ -101,27 +101,6 @@ def whole(answer: object) -> list[object]:
 @pytest.mark.parametrize("name", names("set"))
 def test_sets(name):
     assert differing(lambda: of_set(name)) == []
-
-
-def of_objective(name: str) -> Questions:
-    found = subject("objective", name)
-    over = found.kind.from_specification(found.parameters(NEEDED.get(name)).model_dump(mode="json")).over(CONTEXTS)
-    questions: Questions = {}
-    for said, p in REFERENCES.items():
-        for rows, table in TABLES.items():
-            for radius in RADII:
-                where = f"{said}, {rows} rows, radius {radius}"
-                sized = over.with_epsilon(radius)
-                questions |= {
-                    f"values, {where}": lambda o=sized, f=table, p=p: o(f, p),
-                    f"best, {where}": lambda o=sized, f=table, p=p: whole(o.argmax(f, p)),
-                }
-    return questions
-
-
-@pytest.mark.parametrize("name", names("objective"))
-def test_objectives(name):
-    assert differing(lambda: of_objective(name)) == []
 
 
 SAMPLES = 30
@@ -257,27 +236,6 @@ def of_surrogates() -> Questions:
 
 def test_surrogates():
     assert differing(of_surrogates) == []
-
-
-def of_law(name: str) -> Questions:
-    found = subject("law", name)
-    family = found.kind(found.parameters(LAWS.get(name)))
-    dimension = 1 if name in ("complicated", "histogram", "empirical") else 2
-    law, grid = family.over(dimension), np.random.default_rng(0).random((20, dimension))
-    questions: Questions = {"weights": lambda: law.weights_on(grid)}
-    for seed in (0, 1):
-        questions |= {
-            f"draws, {seed}": lambda seed=seed: law.sample(np.random.default_rng(seed), 50),
-            f"points, {seed}": lambda seed=seed: law.points(32, np.random.default_rng(seed)),
-        }
-    if law.support is None:
-        questions["density"] = lambda: law.density(grid)
-    return questions
-
-
-@pytest.mark.parametrize("name", names("law"))
-def test_laws(name):
-    assert differing(lambda: of_law(name)) == []
 
 
 def of_problem(name: str) -> Questions:

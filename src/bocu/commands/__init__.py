@@ -1,4 +1,4 @@
-"""The command line, one module a command; each imports what it needs when it is called.
+"""The command line: each command imports what it needs when it is called.
 
 May import everything.
 """

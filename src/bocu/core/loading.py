@@ -24,7 +24,6 @@ from bocu.core.errors import BocuError, BrokenFileError, line_in
 _REGISTRY = "bocu.sweep.experiment.registry"
 _BROUGHT_BY = {
     "ax": "ax-platform",
-    "fontTools": "fonttools",
     "markupsafe": "jinja2",
     "netCDF4": "netcdf4",
     "ot": "pot",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bocu.testing.figures import check_figure as check_figure
     from bocu.testing.laws import check_law as check_law
     from bocu.testing.laws import check_shift as check_shift
-    from bocu.testing.metrics import check_metric as check_metric
+    from bocu.testing.objectives import check_metric as check_metric
     from bocu.testing.objectives import check_objective as check_objective
     from bocu.testing.problems import check_problem as check_problem
     from bocu.testing.sets import check_set as check_set
@@ -32,7 +32,7 @@ _HOME = {
     "check_algorithm": "algorithms",
     "check_figure": "figures",
     "check_law": "laws",
-    "check_metric": "metrics",
+    "check_metric": "objectives",
     "check_objective": "objectives",
     "check_problem": "problems",
     "check_set": "sets",

@@ -1,4 +1,4 @@
-"""Figures, one module a kind: a cube in, a picture and its description out.
+"""Figures: the digest or the cube of a problem in, a picture and its description out.
 
 Imports `evaluation` and below.
 """

@@ -97,7 +97,8 @@ class Summary(Figure[SummaryParameters]):
             reason = f"no problem has a positive mean regret of {reference} to compare with"
             return nothing_to_show(cubes[0], "Summary", reason, whole_experiment=True)
         labels, rows = [label for label in names if label in set(table["label"])], table["row"].unique()
-        table = table.sort_values(["row", "label"], key=lambda own: own.map([*rows, *labels].index), kind="stable")
+        order = {"row": list(rows), "label": labels}
+        table = table.sort_values([*order], key=lambda own: own.map(order[own.name].index), kind="stable")
         # Points have no dash: in the legend, colour and marker tell all algorithms apart.
         points = {(looks[label].colour, looks[label].marker) for label in labels}
         colours = table["label"].map(lambda label: looks[label].colour)

@@ -1,4 +1,4 @@
-"""The report: pages and tables made from cubes and figures.
+"""The report: pages and tables made from digests and figures.
 
 Imports `figures` and below.
 """

@@ -1,4 +1,4 @@
-"""From cubes and figures to a page and its tables."""
+"""From digests and figures to a page and its tables."""
 
 import base64
 import hashlib
