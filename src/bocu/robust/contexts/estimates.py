@@ -190,20 +190,19 @@ def around_mean(points: Floats, reference: Floats, radius: float) -> NDArray[np.
 
 
 def box_around_mean(
-    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None
+    observations: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None, *, ddof: int = 1
 ) -> tuple[Floats, Floats]:
     """StableOpt's set in a box: mean plus and minus one standard deviation of the observations, within the box.
-
-    With ddof 1, as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
 
     Args:
         observations: (t, l) observed contexts.
         lower: (l,) corners of the context space; without them the set may reach beyond it.
         upper: likewise.
+        ddof: 1 as in the published code of Huang et al. (2024); a single observation has standard deviation 0.
     """
     seen = checks.points("observations", observations)
     mean = seen.mean(axis=0)
-    std = seen.std(axis=0, ddof=1) if len(seen) > 1 else np.zeros(seen.shape[1])
+    std = seen.std(axis=0, ddof=ddof) if len(seen) > ddof else np.zeros(seen.shape[1])
     if lower is None or upper is None:
         return mean - std, mean + std
     low, high = _box(lower, upper)
