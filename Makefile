@@ -50,7 +50,7 @@ check: $(INSTALLED)
 	python .ci/lint-workflow
 	mypy
 	lint-imports --no-cache
-	python -m pytest --quiet tests/repository/test_names_of_tests.py
+	python -m pytest --quiet tests/repository/test_code.py -k no_two_modules
 
 format: $(INSTALLED)
 	ruff check --fix .
