@@ -120,6 +120,7 @@ def shipped_plans(root):
         "ziomek2025-log",
         "tay2024",
         "kirschner2020",
+        "kirschner2020-draws",
         "kirschner2020-wind",
         "huang2024",
         "huang2024-runtime",

@@ -159,7 +159,7 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     assert 50 <= audited(plan).cases <= 60
     for label in {"figure-2", "figure-3"} & set(figures):
         drawing = Panels(figures[label].parameters).draw(
-            {"cubes": plan.products.cubes(), "summary": plan.paths.summary()}
+            {"digests": plan.products.digests(), "summary": plan.paths.summary()}
         )
         assert len(drawing.figure.axes[0].get_lines()) >= 3
         assert "2 seeds" in drawing.caption

@@ -120,7 +120,7 @@ def test_smoke_scale_runs_up_to_the_figures(root):
     plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
     run_all(plan)
     assert audited(plan).cases == 60
-    inputs = {"cubes": plan.products.cubes(), "summary": plan.paths.summary()}
+    inputs = {"digests": plan.products.digests(), "summary": plan.paths.summary()}
     for label, figure in plan_of(root, "grand-tour").figures.items():
         if figure.registered.load() not in (Panels, Scoreboard):  # over problems that are left out here
             continue

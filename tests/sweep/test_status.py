@@ -127,6 +127,7 @@ def test_a_run_that_the_keyboard_stopped_has_not_failed(plan, branch):
     code = """
 import os, signal, sys, types
 from bocu.sweep.jobs import block_job
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it puts aside without
 with block_job(types.SimpleNamespace(output=sys.argv[1:], params={}, rule="run")):
     os.kill(os.getpid(), signal.SIGINT)
     signal.pause()

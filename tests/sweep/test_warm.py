@@ -159,7 +159,8 @@ def test_a_run_finds_imported_what_it_needs(warm, tmp_path):
     ending, said = run(warm, tmp_path, JOB.format(tests=str(Path(__file__).parents[1])))
     assert ending.status == 0
     assert (tmp_path / "run.nc").exists()
-    assert set(said["new"]) <= {"bocu"} | sys.stdlib_module_names
+    # pandas asks for more of pyarrow where it is installed.
+    assert set(said["new"]) <= {"bocu", "pyarrow"} | sys.stdlib_module_names
 
 
 SLOW = "import os, pathlib, time\nsay(process=os.getpid())\ntime.sleep(600)\npathlib.Path('ended').touch()\n"
@@ -280,7 +281,7 @@ def test_a_job_of_before_an_edit_goes_on(edited, tmp_path):
         ("import os; os._exit(7)", "it ended with status 7"),
         (
             "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()",
-            "threads (2 in all)",
+            "started threads: python",
         ),
     ],
 )

@@ -208,8 +208,10 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:
         line = replace(line, words=[*line.words[:2], line.words[3], *line.words[3:]])
-    if line.starts("bocu", "crate") and importlib.util.find_spec("repo2rocrate") is None:
-        pytest.skip("not installed: repo2rocrate")
+    if line.starts("bocu", "crate"):
+        if importlib.util.find_spec("repo2rocrate") is None:
+            pytest.skip("not installed: repo2rocrate")
+        line = replace(line, words=[*line.words[:4], f"crate-{Path(line.words[2]).stem}", *line.words[5:]])
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
