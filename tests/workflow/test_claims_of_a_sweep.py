@@ -59,6 +59,16 @@ def test_reduced_results_come_out_again_and_others_do_not(pipeline):
     refused = pipeline.run("bocu", "verify", "changed.nc", "--replay", "1", "--cores", "2", check=False)
     assert refused.returncode == 1
     assert "came out otherwise, by -1 on average" in refused.stdout
+    (pipeline.folder / "own.py").write_text("open('imported', 'w').close()\n")
+    for attribute, value, told in (
+        ("settings", '{"algorithms": ["own.py:Mine"]}', "settings: found algorithms; allowed: "),
+        ("settings", '{"problems": ["own.py:Mine"]}', "own.py:Mine"),
+        ("experiment", "elsewhere/own.yaml", "experiment: found 'elsewhere/own.yaml'"),
+    ):
+        write_netcdf(data.assign_attrs({attribute: value}), pipeline.folder / "strange.nc")
+        strange = pipeline.run("bocu", "verify", "strange.nc", "--replay", "1", check=False)
+        assert told in strange.stderr
+    assert not (pipeline.folder / "imported").exists()
     assert (
         "--replay: found together with results/tiny"
         in pipeline.run("bocu", "verify", "results/tiny", "--replay", "1", check=False).stderr

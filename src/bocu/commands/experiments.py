@@ -1,6 +1,7 @@
 """Commands on an experiment and its results: `bocu check`, `why`, `accept`, `prune`, `audit`, `verify`."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -224,7 +225,7 @@ def verify_command(
     of every branch has to have equal bits. A line for each that has not, and exit status 1.
     """
     if experiment.endswith(".nc"):
-        _verify_reduced(Path(experiment), replay, cores, mirror, config or [])
+        _verify_reduced(Path(experiment), replay, cores, mirror, config or [], trust)
         return
     if replay:
         from bocu.core.errors import BocuError
@@ -263,7 +264,7 @@ def _verify_page(page: str, settings: bool, trust: bool) -> None:
         raise typer.Exit(1)
 
 
-def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, config: list[str]) -> None:
+def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, config: list[str], trust: bool) -> None:
     from bocu.core.written import counted
     from bocu.sweep.evaluation.claims.reduced import read_reduced
 
@@ -281,7 +282,7 @@ def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, con
 
     with ExitStack() as files:
         folder = files.enter_context(TemporaryDirectory(prefix="bocu-replay-"))  # nothing made before is at hand there
-        cubes = _played_again(found, min(replay, len(found.seeds)), Path(folder), cores, mirror, config)
+        cubes = _played_again(path, found, min(replay, len(found.seeds)), Path(folder), cores, mirror, config, trust)
         compared = agreements(numbers_in(cubes, files), found.problems)
     other = [one for one in compared.shared if one.verdict != EQUAL]
     for one in other:
@@ -297,35 +298,38 @@ def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, con
 
 
 def _played_again(
-    found: "Reduced", count: int, folder: Path, cores: str, mirror: str | None, config: list[str]
+    path: Path,
+    found: "Reduced",
+    count: int,
+    folder: Path,
+    cores: str,
+    mirror: str | None,
+    config: list[str],
+    trust: bool,
 ) -> Path:
-    """Play the first so many seeds of every branch below a folder, and return the place of their cubes."""
+    """Play the first so many seeds of every branch of a file below a folder, and return the place of their cubes."""
     import subprocess
     import sys
 
+    from bocu.core.errors import BocuError, shown
+    from bocu.sweep.experiment.configuration import LABEL
     from bocu.sweep.experiment.paths import in_clone
+    from bocu.sweep.experiment.record import OF_SCALE
     from bocu.sweep.opening import merge, plan_of, sources_of
 
+    # Whoever wrote the file may say how much was run of which experiment, and name no code and no place.
+    if not re.fullmatch(LABEL, found.experiment):
+        raise BocuError(f"{path}: experiment: found {shown(found.experiment)}; allowed: the name of one")
+    if beyond := sorted(set(found.settings) - set(OF_SCALE)):
+        raise BocuError(f"{path}: settings: found {', '.join(beyond)}; allowed: {', '.join(OF_SCALE)}")
     sources = sources_of(found.experiment, mirror and str(Path(mirror).resolve()), config)
     seeds = {"first": found.seeds[0], "count": count, "per_job": count}
     merge(sources.settings, {**found.settings, "name": f"{found.experiment}-replay", "seeds": seeds})
-    sources = sources._replace(files=[file.resolve() for file in sources.files])
-    plan = plan_of(sources)
+    sources = sources._replace(files=[file.resolve() for file in sources.files], record=str(path))
+    plan = plan_of(sources, trust)
     cubes = [plan.paths.cube(label) for label in plan.problems if label in found.problems]
     snakefile = str(in_clone("Snakefile").resolve())
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "snakemake",
-        *cubes,
-        "--snakefile",
-        snakefile,
-        "--executor",
-        "warm",
-        "--cores",
-        cores,
-    ]
-    if done := subprocess.run([*command, *sources.arguments], cwd=folder, check=False).returncode:
+    command = [sys.executable, "-P", "-m", "snakemake", *cubes, "--snakefile", snakefile, "--executor", "warm"]
+    if done := subprocess.run([*command, "--cores", cores, *sources.arguments], cwd=folder, check=False).returncode:
         raise typer.Exit(done)
     return folder / plan.results

@@ -17,7 +17,7 @@ from bocu.sweep.experiment.configuration import Seeds
 from bocu.sweep.experiment.plan import Plan
 
 MADE_FROM = "made_from"  # in the record: files and settings of the command line
-_OF_SCALE = ("name", "iterations", "seeds", "problems")
+OF_SCALE = ("name", "iterations", "seeds", "problems")
 """Settings of a command line that say at which scale results were made; others name places of one machine."""
 
 
@@ -53,7 +53,7 @@ def read_record(file: str | Path) -> Plain | None:
 def settings_of(record: Mapping[str, Any]) -> Plain:
     """Return the settings of the command line that say at which scale results were made, from their record."""
     config = record.get(MADE_FROM, {}).get("config", {})
-    return {key: value for key, value in config.items() if key in _OF_SCALE}
+    return {key: value for key, value in config.items() if key in OF_SCALE}
 
 
 def _stated(files: Sequence[str | Path]) -> dict[str, int]:
