@@ -83,7 +83,7 @@ def test_algorithm(name):
 
 @pytest.mark.parametrize("name", names("set"))
 def test_set(name):
-    check_set(name, NEEDED.get(name), instances=3 if name in SLOW else 6)
+    check_set(name, NEEDED.get(name), instances=3)  # of every kind of reference
 
 
 @pytest.mark.parametrize("name", names("law"))

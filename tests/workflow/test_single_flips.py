@@ -14,7 +14,7 @@ from bocu.sweep.opening import open_plan
 from bocu.sweep.verification import verify
 
 pytestmark = pytest.mark.workflow
-FLIPS = 5  # of each kind of file
+FLIPS = 2  # of each kind of file
 
 
 @pytest.fixture(scope="module")
