@@ -70,6 +70,7 @@ def copy(tmp_path: Path, root: Path) -> Copy:
     return Copy(tmp_path, root / "src/bocu")
 
 
+@pytest.mark.ci
 def test_a_changed_helper_changes_the_numbers_and_many_at_once_compile_once(copy: Copy) -> None:
     children = [copy.start() for _ in range(2)]
     (first, misses), other = map(finished, children)

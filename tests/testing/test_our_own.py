@@ -73,7 +73,9 @@ def needed(name):
 
 def names(kind):
     tiers = dict.fromkeys(SLOW, pytest.mark.ci) | dict.fromkeys(SLOWEST, pytest.mark.drill)
-    return [pytest.param(entry.name, marks=tiers.get(entry.name, ())) for entry in registered(kind)]
+    others = pytest.mark.ci if kind == "figure" else ()  # tests/figures has what they show
+    first = dict.fromkeys(("regret", "contour", "summary"), ())
+    return [pytest.param(entry.name, marks=(first | tiers).get(entry.name, others)) for entry in registered(kind)]
 
 
 @pytest.mark.parametrize("name", names("algorithm"))

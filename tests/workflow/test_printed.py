@@ -90,7 +90,7 @@ def _options(words: tuple[str, ...]) -> tuple[str, str, frozenset[object]]:
     if words[0] not in ("bocu", "snakemake"):
         return words[0], "".join(words[1:2]), frozenset([words[2:]])
     keys = {re.sub("=.*", "", word) for word in words[2:] if word.startswith("-") or "=" in word}
-    return words[0], words[1] if words[0] == "bocu" else "", frozenset(keys)
+    return words[0], words[1] if words[0] == "bocu" or words[1][0] != "-" else "", frozenset(keys)
 
 
 # One of each set of options, as a line of its own where one stands somewhere, and the one with the most words.

@@ -13,7 +13,7 @@ from bocu.core.io.hashes import SUFFIX, digest_file
 from bocu.sweep.opening import open_plan
 from bocu.sweep.verification import verify
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 FLIPS = 2  # of each kind of file
 
 
