@@ -11,7 +11,8 @@ What would take long is cut down, by rules:
   `pytest` collects what it is to choose from;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
 - what needs SLURM runs where a SLURM answers;
-- the handlers of a deployed workflow are left to test_deployed.py, which calls them;
+- the handlers of a deployed workflow are left to test_deployed.py, which calls them, the loops of docs/botorch.md to
+  tests/repository/test_docs.py, which looks at what they find;
 - the recipes of `printed.RECIPE` are left to tests/repository/test_extending.py, which performs them in their order;
 - where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
   arguments has to exist.
@@ -355,7 +356,12 @@ def _setting(word: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(block, id=f"{block.page}-{i}") for i, block in enumerate(printed.blocks(ROOT, "python"))]
+    "block",
+    [
+        pytest.param(block, id=f"{block.page}-{i}")
+        for i, block in enumerate(printed.blocks(ROOT, "python"))
+        if block.page != "docs/botorch.md"
+    ],
 )
 def test_a_block_of_python_runs(block, clone):
     if printed.lacking(block):
