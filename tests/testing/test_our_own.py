@@ -23,8 +23,10 @@ BOTORCH = {
     "mars": {**SHORT, "contexts": 4, "samples": 16},
     "qnehvi": {**SHORT, "samples": 16},
 }
+PEERS = {name: {"recommends": "shared-model"} for name in ("optuna", "ax", "xopt")}
 NEEDED = {
     **BOTORCH,
+    **PEERS,
     "constant": {"decision": 2},
     "rs": {"tau": 0.1},
     "lenient": {"tau": -1.0},  # one that the best decision meets: what it falls short by is no regret
@@ -56,9 +58,9 @@ SLOW = {
     "sbo-kde",
     "gp-ucb",
 }
-SLOW |= {"ucb-bocu-kde", "dro-bo-phi", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
-# The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others.
-SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4"}
+SLOW |= {"ucb-bocu-kde", "dro-bo-phi", "erbo", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
+# The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
+SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
@@ -71,6 +73,8 @@ def names(kind):
 
 @pytest.mark.parametrize("name", names("algorithm"))
 def test_algorithm(name):
+    if name in PEERS:
+        pytest.importorskip(name)  # the package is called so, too
     check_algorithm(name, NEEDED.get(name), rounds=3 if name in SLOW else 6)
 
 
