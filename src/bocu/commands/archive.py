@@ -204,10 +204,10 @@ def id_command(
         found = read_reduced(Path(experiment))
         stated, problems = found.stated, found.identities
     else:
-        from bocu.sweep.archive.identities import identities_of
+        from bocu.sweep.archive.identities import asked_of, identities_of
         from bocu.sweep.opening import open_plan
 
-        known = identities_of(open_plan(experiment, mirror, config or [], trust))
+        known = identities_of(asked_of(open_plan(experiment, mirror, config or [], trust)))
         stated, problems = known.stated, known.problems
     labels: dict[tuple[str, str], list[str]] = {}
     for problem, of in problems.items():

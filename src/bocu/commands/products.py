@@ -24,13 +24,20 @@ def report_command(
     reference: Annotated[
         str | None, typer.Option(help="Label of the algorithm that the others are compared with.")
     ] = None,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="Show the experiments beside what the archive has of their problems.")
+    ] = False,
+    folder: Annotated[Path, typer.Option(help="The archive.")] = Path("docs/results"),
     trust: Trust = False,
 ) -> None:
     """Make one page over several experiments, from what they have been scored and drawn to.
 
     Nothing is run: of an experiment that is not finished, what `snakemake partial` gathered is shown. Tables are
-    written beside the page.
+    written beside the page. With `--archive` a figure compares them with every method that the archive has of the same
+    problems, metrics and seeds, and says which file each is from.
     """
+    from dataclasses import replace
+
     from bocu.core.errors import BocuError
     from bocu.pages.recomputed import part_of
     from bocu.pages.report.build import build_page
@@ -42,7 +49,20 @@ def report_command(
     if twice:
         raise BocuError(f"report: experiment '{twice[0]}' is named twice")
     page = output or Path("reports", "-".join(names), "index.html")
-    build_page([part_of(plan) for plan in plans], page, reference)
+    parts = [part_of(plan) for plan in plans]
+    if archive:
+        from bocu.pages.archived import write_beside
+        from bocu.sweep.archive.comparing import question
+        from bocu.sweep.archive.entries import Archive
+
+        known = Archive(folder)
+        for place, (plan, part) in enumerate(zip(plans, parts, strict=True)):
+            beside = page.parent / "archive" / plan.experiment.name
+            drawn = write_beside(question(plan, folder), Path(plan.results), beside, known)
+            parts[place] = replace(
+                part, figures=[drawn, *(one for one in part.figures if Path(one).stem != drawn.stem)]
+            )
+    build_page(parts, page, reference)
     typer.echo(str(page))
 
 

@@ -18,7 +18,7 @@ from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.core.plain import Plain
 from bocu.core.written import counted
-from bocu.sweep.archive.identities import identities_of, identity_of
+from bocu.sweep.archive.identities import asked_of, identities_of, identity_of
 from bocu.sweep.evaluation.claims.numbers import Numbers
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, with_identities
@@ -110,9 +110,16 @@ class Entry:
 
 
 class Archive:
-    """A folder of reduced files, read when they are asked for."""
+    """A folder of reduced files, read when they are asked for.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: where it is; that of the clone, if left out.
+
+    Raises:
+        BocuError: there is no such folder.
+    """
+
+    def __init__(self, folder: Path = FOLDER) -> None:
         if not folder.is_dir():
             raise BocuError(f"{folder}: no such folder; an archive is a folder of files such as NAME.nc")
         self.folder = folder
@@ -141,15 +148,20 @@ def identify(file: Path, plan: Plan, config: Mapping[str, Any], added: Mapping[s
         added: who submits it and how; None: nobody does.
     """
     data = read_netcdf(file, sealed=True)
-    found = identities_of(plan, dict.fromkeys(data["problem"].values.astype(str).tolist()))
-    objectives, metrics = plan.titles
-    about: Plain = {"algorithms": plan.algorithm_abouts, "objectives": objectives, "metrics": metrics}
+    found = identities_of(asked_of(plan), data["problem"].values.astype(str).tolist())
+    about = told_of(plan)
     about["config"] = {key: config[key] for key in OF_NUMBERS if key in config}
     if plan.experiment.data.source in ("simulate", "shipped"):
         about["config"]["data"] = plan.experiment.data.source
     if added:
         about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
     write_netcdf(with_identities(data, found.stated, found.problems, json.loads(canonical_json(about))), file)
+
+
+def told_of(plan: Plan) -> Plain:
+    """Return titles and looks of an experiment, by kind and label."""
+    objectives, metrics = plan.titles
+    return {"algorithms": plan.algorithm_abouts, "objectives": objectives, "metrics": metrics}
 
 
 def refuse_places(config: object, path: Path) -> None:

@@ -8,7 +8,7 @@ shows sameness on itself alone, hence the revision beside it. Renaming, moving a
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,35 +80,62 @@ class Identities:
         return str(found)
 
 
-def identities_of(plan: Plan, problems: Mapping[str, object] | None = None) -> Identities:
+@dataclass(frozen=True)
+class Asked:
+    """What the identities of a problem and of its branches are asked of, plain.
+
+    Attributes:
+        problem: specification.
+        inputs: the files that it is built from.
+        objectives: specifications by label, likewise `algorithms` and `metrics`.
+        branches: labels of objective and algorithm.
+        rounds: to be played.
+    """
+
+    problem: Plain
+    inputs: Inputs
+    objectives: Mapping[str, Plain]
+    algorithms: Mapping[str, Plain]
+    metrics: Mapping[str, Plain]
+    branches: Sequence[tuple[str, str]] = ()
+    rounds: int = 0
+
+
+def asked_of(plan: Plan) -> dict[str, Asked]:
+    """Return what the identities of an experiment are asked of, by problem; no file is opened."""
+    return {
+        label: Asked(
+            problem.specification,
+            plan.inputs.problem(label),
+            {one.key[1]: one.objective.specification for one in plan.branches_of(label) if one.objective},
+            {one.key[2]: one.algorithm.specification for one in plan.branches_of(label)},
+            {metric.label: metric.specification for metric in plan.metrics_of(label)},
+            [(one.key[1], one.key[2]) for one in plan.branches_of(label)],
+            plan.iterations(label),
+        )
+        for label, problem in plan.problems.items()
+    }
+
+
+def identities_of(asked: Mapping[str, Asked], problems: Collection[str] | None = None) -> Identities:
     """Return the identities of an experiment, by the code of today.
 
     Args:
-        plan: of the experiment; the data and fitted priors of its problems are at hand.
+        asked: of the experiment; the data and fitted priors of its problems are at hand.
         problems: labels of those that are wanted; all, if left out.
 
     Raises:
         BocuError: a file that a problem is built from is not there.
     """
     found = Identities()
-    for label, problem in plan.problems.items():
-        if problems is not None and label not in problems:
-            continue
-        branches = plan.branches_of(label)
-        found.problems[label] = {
-            "problem": found.add(problem_identity(problem.specification, plan.inputs.problem(label))),
-            "objectives": {
-                branch.key[1]: found.add(plain_identity(branch.objective.specification))
-                for branch in branches
-                if branch.objective
-            },
-            "algorithms": {
-                branch.key[2]: found.add(algorithm_identity(branch.algorithm.specification)) for branch in branches
-            },
-            "metrics": {
-                metric.label: found.add(plain_identity(metric.specification)) for metric in plan.metrics_of(label)
-            },
-        }
+    for label, one in asked.items():
+        if problems is None or label in problems:
+            found.problems[label] = {
+                "problem": found.add(problem_identity(one.problem, one.inputs)),
+                "objectives": {own: found.add(plain_identity(told)) for own, told in one.objectives.items()},
+                "algorithms": {own: found.add(algorithm_identity(told)) for own, told in one.algorithms.items()},
+                "metrics": {own: found.add(plain_identity(told)) for own, told in one.metrics.items()},
+            }
     return found
 
 

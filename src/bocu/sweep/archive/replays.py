@@ -16,7 +16,7 @@ from bocu.core.io.hashes import sha256
 from bocu.core.io.provenance import machine
 from bocu.core.plain import Plain
 from bocu.sweep.archive.entries import refuse_places
-from bocu.sweep.archive.identities import identities_of
+from bocu.sweep.archive.identities import asked_of, identities_of
 from bocu.sweep.evaluation.agreement import ROUNDING
 from bocu.sweep.evaluation.claims.expressions import WORDS
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
@@ -151,8 +151,13 @@ def _of_metric(branch: str, sides: tuple[Numbers, Numbers], place: Place) -> Ite
     if place.metric not in again.known.metrics:
         yield Replayed(run, ABSENT)
         return
-    if numbers.known.rounds != again.known.rounds:
-        yield Replayed(run, DIFFERS, f"{numbers.known.rounds} rounds; played again {again.known.rounds}")
+    rounds = again.known.rounds
+    if numbers.known.rounds != rounds:
+        if rounds not in numbers.kept_rounds:
+            kept = ", ".join(map(str, sorted(numbers.kept_rounds)))
+            yield Replayed(run, ABSENT, f"in round {rounds}, up to which it was played again; kept: {kept}")
+        elif len(pairs := _until(sides, place, rounds)):
+            yield Replayed(f"{run}, to round {rounds}", *_verdict(pairs, _first_round(sides, place)))
         return
     for word in _WORDS:
         if not all(WORDS[word].variable in side.variables for side in sides):
@@ -160,27 +165,33 @@ def _of_metric(branch: str, sides: tuple[Numbers, Numbers], place: Place) -> Ite
         pairs = _paired(numbers.at(word, place), again.at(word, place))
         if not len(pairs):
             continue
-        gap = float(np.abs(pairs[:, 0] - pairs[:, 1]).max())
-        if gap == 0:
-            yield Replayed(f"{run}, {word}", EQUAL)
-            continue
-        told = f"by {gap:.3g}" + (_first_round(sides, place) if word == "final" else "")
-        verdict = WITHIN if gap <= ROUNDING * np.abs(pairs).max() else DIFFERS
-        yield Replayed(f"{run}, {word}", verdict, told)
+        yield Replayed(f"{run}, {word}", *_verdict(pairs, _first_round(sides, place) if word == "final" else ""))
+
+
+def _verdict(pairs: np.ndarray, first: str) -> tuple[str, str]:
+    gap = float(np.abs(pairs[:, 0] - pairs[:, 1]).max())
+    if gap == 0:
+        return EQUAL, ""
+    return WITHIN if gap <= ROUNDING * np.abs(pairs).max() else DIFFERS, f"by {gap:.3g}{first}"
 
 
 def _first_round(sides: tuple[Numbers, Numbers], place: Place) -> str:
     """Say by which of the kept rounds regret is another."""
-    numbers, again = sides
     before = 0
-    for round_ in sorted(numbers.kept_rounds):
-        until = replace(place, round=round_)
-        pairs = _paired(numbers.at("at", until), again.at("at", until))
-        exact = round_ == numbers.known.rounds
-        if len(pairs) and ((pairs[:, 0] != pairs[:, 1]) if exact else np.ptp(pairs.astype(np.float32), axis=1)).any():
+    for round_ in sorted(sides[0].kept_rounds):
+        if round_ > sides[1].known.rounds:
+            break
+        if np.ptp(_until(sides, place, round_), axis=1).any():
             return f", first between rounds {before + 1} and {round_}"
         before = round_
     return ""
+
+
+def _until(sides: tuple[Numbers, Numbers], place: Place, round_: int) -> np.ndarray:
+    """Return regret up to a round, as exactly as the file keeps it, shape (seeds, 2)."""
+    until = replace(place, round=round_)
+    pairs = _paired(*(side.at("at", until) for side in sides))
+    return pairs if round_ == sides[0].known.rounds else pairs.astype(np.float32).astype(float)
 
 
 def _paired(one: Sample, other: Sample) -> np.ndarray:
@@ -196,7 +207,7 @@ def changed_identities(found: Reduced, plan: Plan, folder: Path) -> Iterator[str
         folder: below which its data and priors were made.
     """
     with contextlib.chdir(folder):
-        now = identities_of(plan, found.problems)
+        now = identities_of(asked_of(plan), found.problems)
     for problem, of in found.identities.items():
         for kind, label, was, is_ in _beside(of, now.problems.get(problem, {})):
             if was != is_:
