@@ -317,6 +317,14 @@ class Learnt:
             found.append(other)
         return found
 
+    def asked_of(self, contexts: np.ndarray) -> "Learnt":
+        """Return the model, asked about other contexts (C, l)."""
+        other = copy.copy(self)
+        other._points = self.scaled(contexts)
+        other._among_contexts = other._kernels_of_contexts(other._points, other._points)
+        other._of_contexts = other._with_log(other._points)
+        return other
+
     def scaled(self, contexts: np.ndarray) -> np.ndarray:
         """Return contexts (n, l) in the units of the model."""
         return (contexts - self._low) / self._span
@@ -441,8 +449,9 @@ class Learnt:
 
 #: An outcome is taken to be no further from the median than so many (scaled) median deviations when rows are judged.
 _CLIPPED = 4.0
-#: A row is not believed from so many standard deviations on; at most this share is not, found in so many rounds.
-DOUBTED, _MOST_DOUBTED, _ROUNDS = 4.0, 0.1, 4
+#: A row is not believed from so many standard deviations on, if it lies so many times as far as any that is believed:
+#: tails of skewed outcomes thin out, errors stand apart. At most this share is not, found in so many rounds.
+DOUBTED, _APART, _MOST_DOUBTED, _ROUNDS = 4.0, 1.5, 0.1, 4
 #: A median of absolute deviations from a normal mean is the standard deviation divided by this.
 _MAD = 1.4826
 
@@ -466,9 +475,11 @@ def believed(log: Log, learn: Callable[[np.ndarray | None, np.ndarray | None], L
     for _ in range(_ROUNDS):
         apart = np.abs(standardised_residuals(learnt))
         apart /= max(1.0, _MAD * float(np.nanmedian(apart)))
-        order = np.argsort(-np.nan_to_num(apart), kind="stable")[: int(_MOST_DOUBTED * len(apart))]
+        order = np.argsort(-np.nan_to_num(apart), kind="stable")[: int(_MOST_DOUBTED * len(apart)) + 1]
+        far, next_to = apart[order[:-1]], np.nan_to_num(apart[order[1:]])
+        gaps = np.flatnonzero((far >= DOUBTED) & (far >= _APART * next_to))
         now = np.ones(len(kept), dtype=bool)
-        now[order[apart[order] >= DOUBTED]] = False
+        now[order[: gaps[-1] + 1 if len(gaps) else 0]] = False
         if (now == kept).all():
             break
         kept, untouched = now, True
@@ -548,7 +559,7 @@ def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions
     low, span = _range(log.contexts)
     coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
     structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
-    return estimate_forgetting(clock, met, structure, np.hstack([coded, met]), sign * log.outcome)
+    return estimate_forgetting(clock, structure, np.hstack([coded, met]), sign * log.outcome)
 
 
 def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -212,6 +212,10 @@ class Combined:
         """Return the expected sum (n,) of decisions (n, d), each in its own context."""
         return self._summed([model.pair_means(values, contexts) for model in self.models])
 
+    def asked_of(self, contexts: np.ndarray) -> "Combined":
+        """Return the sum, asked about other contexts (C, l)."""
+        return Combined(self.outcomes, [model.asked_of(contexts) for model in self.models])
+
     def draws(self) -> list["Combined"]:
         """Return sums of models at other hyper-parameters, as probable as the log has them."""
         found = zip(*(model.draws() for model in self.models), strict=True)

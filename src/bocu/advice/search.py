@@ -42,12 +42,28 @@ class Rule:
         objective: "dro", "so", "ro" or "cvar".
         ambiguity: None where no set was asked for.
         weights: of the forecast's contexts, shape (C,).
+        cells: of each context, (C,), where the set is one of distributions over cells; None: over contexts.
+        pursued: the rule that decides, where that is another than the one that guarantees are told for.
     """
 
-    def __init__(self, objective: str, ambiguity: AmbiguitySet | None, weights: np.ndarray) -> None:
+    def __init__(
+        self,
+        objective: str,
+        ambiguity: AmbiguitySet | None,
+        weights: np.ndarray,
+        cells: np.ndarray | None = None,
+        pursued: "Rule | None" = None,
+    ) -> None:
         self.objective = objective
         self.ambiguity = ambiguity
         self.weights = weights
+        self.cells = cells
+        self._pursued = pursued
+        if cells is not None:
+            owners = np.zeros((len(cells), int(cells.max()) + 1))
+            owners[np.arange(len(cells)), cells] = weights
+            self._shares = owners.sum(axis=0)
+            self._owners = owners / np.where(self._shares > 0.0, self._shares, 1.0)
 
     @property
     def has_worst(self) -> bool:
@@ -73,7 +89,7 @@ class Rule:
             sets = [ConditionalValueAtRisk(level) for level in sorted({*_LEVELS, here.alpha}, reverse=True)]
         else:
             sets = [here.with_epsilon(radius) for radius in sorted({part * here.epsilon for part in _PARTS})]
-        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+        return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def at_sizes(self, count: int, farthest: float) -> list["Rule"]:
         """Return the worst expectation over `count` sets from radius 0 to `farthest` times this one's.
@@ -90,25 +106,35 @@ class Rule:
             sets = [
                 here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon
             ]
-        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+        return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the objective (n,) of payoffs (n, C)."""
+        if self._pursued is not None:
+            return self._pursued.values(payoffs)
         return payoffs @ self.weights if self.objective == "so" else self.lowest(payoffs)
 
     def lowest(self, payoffs: np.ndarray) -> np.ndarray:
         """Return worst expectations (n,) of payoffs (n, C)."""
-        return payoffs.min(axis=1) if self.ambiguity is None else self.ambiguity.values(payoffs, self.weights)[0]
+        if self.ambiguity is None:
+            return np.asarray(payoffs.min(axis=1))
+        if self.cells is not None:
+            return self.ambiguity.values(payoffs @ self._owners, self._shares)[0]
+        return self.ambiguity.values(payoffs, self.weights)[0]
 
     def worst(self, payoffs: np.ndarray) -> np.ndarray:
         """Return worst distributions (n, C) of payoffs (n, C)."""
         if self.ambiguity is None:
             return (np.arange(payoffs.shape[1]) == payoffs.argmin(axis=1)[:, None]).astype(float)
+        if self.cells is not None:
+            return worst_case(payoffs @ self._owners, self._shares, self.ambiguity).distribution @ self._owners.T
         found: np.ndarray = worst_case(payoffs, self.weights, self.ambiguity).distribution
         return found
 
     def pursued(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the distributions (n, C) that the objective of payoffs (n, C) is an expectation under."""
+        if self._pursued is not None:
+            return self._pursued.pursued(payoffs)
         return np.broadcast_to(self.weights, payoffs.shape) if self.objective == "so" else self.worst(payoffs)
 
 

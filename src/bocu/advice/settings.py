@@ -83,10 +83,11 @@ class Settings(Parameters):
     forecast: str | None = Field(
         None, description="CSV or JSON file of contexts, relative to this file; left out: those of the log."
     )
-    objective: Literal["dro", "so", "ro", "cvar"] = Field(
-        "dro",
-        description="`dro`: the worst expectation over the set; `so`: the expectation; `ro`: the worst context; "
-        "`cvar`: the mean over the worst share `alpha` of contexts.",
+    objective: Literal["replay", "dro", "so", "ro", "cvar"] | None = Field(
+        None,
+        description="`replay`, without a radius the default: what would have earned most in later blocks of the log; "
+        "`dro`, with one the default: the worst expectation over the set; `so`: the expectation; `ro`: the worst "
+        "context; `cvar`: the mean over the worst share `alpha` of contexts.",
     )
     set: SetEntry = Field(
         default_factory=lambda: SetEntry(name="tv", radius=None), description="The ambiguity set, or its name alone."

@@ -1,5 +1,6 @@
 """The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,19 +8,23 @@ from typing import Any
 import numpy as np
 
 from bocu.advice.asked import (
+    DRO,
+    REPLAY,
     Alternatives,
     checked_units,
     extrapolated,
     how_coded,
     how_weighed,
+    objective_of,
     read_radius,
     refuse_mixed_up,
     stated_set,
     what_is_allowed,
     what_is_decided,
 )
-from bocu.advice.cells import fewer_contexts
+from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions
+from bocu.advice.choosing import choose
 from bocu.advice.details import NINETY_FIVE, details, log_rows
 from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_log_table, read_logs, weighted
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
@@ -33,15 +38,15 @@ from bocu.advice.outcomes import (
     sum_in_words,
     sum_of,
 )
-from bocu.advice.radius import estimate_radius
+from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
+from bocu.advice.suggestion import Chosen, Insured, Judged, Price, Ranked, Shifted, Suggestion
 from bocu.advice.time import ESTIMATE, in_time
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.ties import first_best
-from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.checks import radius as checked_radius
+from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.robust.ambiguity.parameters import SetParameters
 
 
@@ -109,7 +114,7 @@ def suggest(
     set: str = "tv",
     radius: float | str | None = None,
     keys: Mapping[str, Any] | None = None,
-    objective: str = "dro",
+    objective: str | None = None,
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
@@ -134,9 +139,10 @@ def suggest(
         forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
             the contexts of the log.
         set: name of the ambiguity set; distances between contexts are in units of their range.
-        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
+        radius: of the set, or "estimate": what covers nine in ten later blocks; "dro" needs it, "so" and "replay" tell
+            worst cases with it.
         keys: further keys of the set.
-        objective: "dro", "so", "ro" or "cvar".
+        objective: "replay", "dro", "so", "ro" or "cvar"; left out, "dro" at a radius that is a number, else "replay".
         alpha: of "cvar", the share of worst contexts.
         minimise: whether the outcome is a cost.
         explore: suggest what may yet turn out best, in place of what is best as far as is known.
@@ -163,8 +169,9 @@ def suggest(
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
-    refuse_mixed_up(chosen, met, outcomes, objective)
     radius = read_radius(radius)
+    objective = objective_of(objective, radius)
+    refuse_mixed_up(chosen, met, outcomes, objective)
     stated = stated_set(objective, set, radius, keys or {}, alpha)
     allowed, broken = what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
@@ -181,7 +188,8 @@ def suggest(
         if forecast is None
         else read_forecast(read_log_table(forecast, "forecast"), met)
     )
-    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    by_set = stated if isinstance(stated, SetParameters) else None
+    given = fewer_contexts(given, by_set.family if by_set else None)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
     makers = [
         functools.partial(Learnt, chosen, one, given, how.sign, recency, names)
@@ -189,17 +197,22 @@ def suggest(
     ]
     models = [believed(one, make) for one, make in zip(logs, makers, strict=True)]
     learnt = Combined(outcomes, models) if several else models[0]
+    replayed = None
+    if forecast is None and (objective == REPLAY or forget == ESTIMATE):
+        plain = Search(learnt, Rule("so", None, given.weights), allowed)
+        spent = by_set if objective == REPLAY else None
+        replayed = choose(plain, forgetting.clock, spent, forgetting.contexts, horizon=horizon, sign=sign)
+        if replayed.half_life != forgetting.contexts:
+            forgetting = dataclasses.replace(forgetting, contexts=replayed.half_life, estimated=True)
+            given = weighted(seen.contexts, forgetting.of_contexts())
+            given = fewer_contexts(given, by_set.family if by_set else None)
+            learnt = learnt.asked_of(given.contexts)
     estimate = None
-    ambiguity: AmbiguitySet | None
-    if isinstance(stated, SetParameters):
-        if radius == ESTIMATE:
-            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
-            notes += estimate.notes(around_log=forecast is None)
-        ambiguity = stated.over(learnt.scaled(given.contexts))
-        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
-    else:
-        ambiguity = stated
-    rule = Rule(objective, ambiguity, given.weights)
+    if by_set is not None and (radius == ESTIMATE or (objective == REPLAY and replayed and replayed.blocks)):
+        estimate = estimate_radius(learnt.scaled(seen.contexts), by_set, forgetting.of_contexts, horizon)
+        notes += estimate.notes(around_log=forecast is None) if radius == ESTIMATE else []
+    covers = objective == REPLAY and estimate is not None
+    rule = _rule(objective, stated, radius, estimate, replayed, learnt, given)
     search = Search(learnt, rule, allowed)
 
     best = search.best(search.optimism if explore else search.values)
@@ -210,7 +223,7 @@ def suggest(
     doubted = None
     if not all(model.kept.all() for model in models):
         anyhow = [make() for make in makers]
-        everything = Combined(outcomes, anyhow) if several else anyhow[0]
+        everything = (Combined(outcomes, anyhow) if several else anyhow[0]).asked_of(given.contexts)
         other = Search(everything, rule, allowed)
         doubted = _Judge(other, everything, sign)(other.best(other.optimism if explore else other.values))
     rows = log_rows(learnt, met, outcomes, logs)
@@ -238,6 +251,8 @@ def suggest(
         rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
         estimate=estimate,
+        replayed=replayed if objective == REPLAY else None,
+        insured=_insured(search, judge, given, best, by_set, estimate) if covers and by_set and estimate else None,
         half_lives=(forgetting.contexts, forgetting.payoffs),
         time_unit=clock.unit,
         notes=(
@@ -260,6 +275,60 @@ def suggest(
         doubted=doubted,
         units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
         evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
+    )
+
+
+def _rule(
+    objective: str,
+    stated: SetParameters | ConditionalValueAtRisk | None,
+    radius: float | str | None,
+    estimate: RadiusEstimate | None,
+    replayed: Chosen | None,
+    learnt: Learnt | Combined,
+    given: Forecast,
+) -> Rule:
+    """Return what is best, and what worst cases are told for."""
+    if not isinstance(stated, SetParameters):
+        return Rule(objective, stated, given.weights)
+    cells = estimate.cells if estimate else None
+    decides = Rule("so", None, given.weights)
+    if replayed is not None and replayed.radius:
+        decides = _around(learnt, given, stated, replayed.radius, replayed.cells)
+    if radius is None:
+        return decides
+    told = (
+        _around(learnt, given, stated, estimate.radius, cells)
+        if radius == ESTIMATE and estimate
+        else _around(learnt, given, stated, checked_radius(radius, "--radius"), None)
+    )
+    return Rule(objective, told.ambiguity, given.weights, told.cells, decides if objective == REPLAY else None)
+
+
+def _around(
+    learnt: Learnt | Combined, given: Forecast, stated: SetParameters, radius: float, cells: int | None
+) -> Rule:
+    """Return the worst expectation over a set around a forecast, of so many cells of contexts or of them all."""
+    points = learnt.scaled(given.contexts)
+    if cells is None:
+        return Rule(DRO, stated.over(points).with_epsilon(radius), given.weights)
+    owners = Boxes.around(points, given.weights, cells).of(points)
+    return Rule(DRO, stated.over(None).with_epsilon(radius), given.weights, owners)
+
+
+def _insured(
+    search: Search, judge: "_Judge", given: Forecast, best: np.ndarray, stated: SetParameters, estimate: RadiusEstimate
+) -> Insured:
+    """Return the decision of best worst case over the set that covers the next block, and what it costs."""
+    rule = _around(search.learnt, given, stated, estimate.radius, estimate.cells)
+    value = search.best(search.lowest_by(rule))
+    price = search.expectations(best[None]) - search.expectations(value[None])
+    return Insured(
+        radius=estimate.radius,
+        coverage=estimate.coverage,
+        horizon=estimate.horizon,
+        decision=search.learnt.decisions.shown(value),
+        guaranteed=judge.sign * judge.kept_by(value, rule),
+        price=float(price[0]),
     )
 
 

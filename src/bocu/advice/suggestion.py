@@ -53,6 +53,79 @@ class Price:
 
 
 @dataclass(frozen=True)
+class Earned:
+    """What one way to decide earns.
+
+    Attributes:
+        mean: of the rows that were judged, in units of the outcome.
+        worst: mean over their worst tenth.
+        total: over all of them.
+    """
+
+    mean: float
+    worst: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one way to decide earns more (or costs less) than another, a row.
+
+    Attributes:
+        gain: mean of the paired differences; more is better.
+        interval: where it lies with probability 0.95.
+    """
+
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff.
+
+    Attributes:
+        half_life: of rows in the reference, in units of the clock; None: all count alike.
+        radius: around the reference; 0: the best expectation.
+        options: number of options it was chosen from.
+        blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
+        cells: that the radius is spent on; None: on single contexts.
+        earned: a row, in units of the outcome.
+        gain: over the best expectation with all rows alike; None where the log is too short.
+    """
+
+    half_life: float | None
+    radius: float
+    options: int
+    blocks: int
+    horizon: int
+    cells: int | None = None
+    earned: Earned | None = None
+    gain: Gain | None = None
+
+
+@dataclass(frozen=True)
+class Insured:
+    """The decision of best worst case over a set that covers the contexts to come: an insurance, and its price.
+
+    Attributes:
+        radius: of the set.
+        coverage: probability that the next rows lie within it.
+        horizon: number of these rows.
+        decision: by name.
+        guaranteed: what its worst expectation is held to be at least.
+        price: what it is expected to earn less (or cost more) than what is suggested.
+    """
+
+    radius: float
+    coverage: float
+    horizon: int
+    decision: dict[str, float | int | str]
+    guaranteed: float
+    price: float
+
+
+@dataclass(frozen=True)
 class Shifted:
     """A context whose weight the worst distribution changes.
 
@@ -104,6 +177,8 @@ class Suggestion:
         half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
         time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
+        replayed: of the objective "replay", what was taken and what it would have earned in later blocks of the log.
+        insured: of that objective, the decision that is best over the set that covers the next block.
         outcomes: of several outcomes what the decision brings of each; empty of one.
         front: of several outcomes without stated weights, decisions that no other beats in all of them.
         alternatives: of a list of alternatives all, best first.
@@ -137,6 +212,8 @@ class Suggestion:
     half_lives: tuple[float | None, float | None]
     time_unit: str
     notes: tuple[str, ...]
+    replayed: Chosen | None = None
+    insured: Insured | None = None
     outcomes: tuple[ExpectedOutcome, ...] = ()
     front: tuple[OnFront, ...] = ()
     alternatives: tuple[Ranked, ...] = ()
@@ -180,7 +257,11 @@ _TOLD = 4
 #: Most alternatives that are told.
 _ALTERNATIVES = 10
 
-_UNDER = {"so": "best expectation under the forecast", "ro": "best in its worst context"}
+_UNDER = {
+    "replay": "best expectation under the forecast; how far truth lies from forecasts no log tells without past ones",
+    "so": "best expectation under the forecast",
+    "ro": "best in its worst context",
+}
 
 
 def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
@@ -206,11 +287,50 @@ def why(suggestion: Suggestion) -> str:
     """Return what the decision is best under, in words."""
     if suggestion.explore:
         return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
+    if suggestion.replayed is not None:
+        return _paid(suggestion)
     if suggestion.objective in _UNDER:
         return _UNDER[suggestion.objective]
     if suggestion.objective == "cvar":
         return f"best mean of the worst {suggestion.size:.0%} of contexts"
     return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
+
+
+def _paid(suggestion: Suggestion) -> str:
+    """Return what was taken by replay, in words."""
+    here = suggestion.replayed
+    if here is None or not here.blocks:
+        return "best expectation; the log is too short for a replay"
+    past = "all rows alike" if here.half_life is None else f"rows that count half after {here.half_life:.3g}"
+    past += "" if here.half_life is None else f" {suggestion.time_unit}".rstrip()
+    how = f"best worst expectation within {here.radius:.3g} of" if here.radius else "best expectation under"
+    return f"{how} {past}: of {here.options} such ways the plainest that pays in later blocks of the log"
+
+
+def _earned(suggestion: Suggestion) -> list[str]:
+    """Return what the way to decide would have earned in later blocks, and the insurance."""
+    lines, unit = [], of(suggestion.units.get(suggestion.outcome, ""))
+    if (here := suggestion.replayed) is not None and here.earned and here.gain:
+        low, high = here.gain.interval
+        over = (
+            ""
+            if here.half_life is None and not here.radius
+            else (
+                f", {here.gain.gain:.3g} ({low:.3g} to {high:.3g}) more than the best expectation over all rows alike"
+            )
+        )
+        lines.append(
+            f"In {here.blocks} later blocks of {here.horizon} rows of the log, this way to decide would have brought "
+            f"{here.earned.mean:.4g}{unit} a row by the model (worst tenth of blocks {here.earned.worst:.4g}){over}"
+        )
+    if (sure := suggestion.insured) is not None:
+        most = "at most" if suggestion.minimise else "at least"
+        lines.append(
+            f"Insured against the next {sure.horizon} rows lying within {sure.radius:.3g} of the reference "
+            f"(probability {sure.coverage:.0%}): {named(sure.decision, suggestion.units)}, an expectation of {most} "
+            f"{sure.guaranteed:.4g}{unit}; price {sure.price:.3g}{unit}"
+        )
+    return lines
 
 
 def _decision(suggestion: Suggestion) -> list[str]:
@@ -237,6 +357,7 @@ def _decision(suggestion: Suggestion) -> list[str]:
         lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
     else:
         lines.append("No decision is better if the forecast is right")
+    lines += _earned(suggestion)
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
     known = (best.interval[1] - best.interval[0]) / 2.0
     lines.append(

@@ -44,7 +44,9 @@ def _asked(
         Path | None,
         typer.Option(help="CSV or JSON file of contexts; a replay takes past ones, by --time. Left out: those met."),
     ] = None,
-    objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
+    objective: Annotated[
+        str | None, typer.Option(help="replay, dro, so, ro or cvar; left out: dro at a radius, else replay.")
+    ] = None,
     set: Annotated[str, typer.Option(help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
     radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
     alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
