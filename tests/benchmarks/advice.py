@@ -30,7 +30,7 @@ from bocu.advice.choosing import _decided
 from bocu.advice.logs import read_log_table, read_logs, weighted
 from bocu.advice.model import ONE_HOT, Learnt, believed
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggesting import _Judge
+from bocu.advice.suggesting import Judge
 from bocu.core.parameters import Reading, validate
 from bocu.robust.ambiguity.base import worst_case
 from bocu.robust.ambiguity.parameters import SetParameters
@@ -139,7 +139,7 @@ def kept(seed: int, kind: str, rows: int, name: str, radius: float) -> tuple[flo
     best = search.best(search.values)
     (value,) = best.tolist()
     realised = float(made.truth(value, made.ahead).mean())
-    promised = _Judge(search, learnt, 1.0).kept_by(best, rule)
+    promised = Judge(search, learnt, 1.0).kept_by(best, rule)
     return promised, true_worst(made, value, name, radius), realised, int((~learnt.kept).sum())
 
 
@@ -188,7 +188,7 @@ def lost(seed: int, kind: str, name: str) -> tuple[float, ...]:
     """Return what is earned ahead: the best with hindsight, by replay, at radius 0, and insured."""
     made = changing(kind, np.random.default_rng([seed, CHANGES.index(kind)]))
     found = bocu.suggest(made.log, decisions=made.decisions, contexts=["met"], outcome="profit", set=name)
-    search, stated = found.evidence.args[0], validate(SetParameters, {"name": name}, "--", Reading(Path()))
+    search, stated = found.search, validate(SetParameters, {"name": name}, "--", Reading(Path()))
     learnt = search.learnt.asked_of(search.learnt.log.contexts)
     points, alike = learnt.scaled(learnt.log.contexts), np.ones(_ROWS)
     estimate = found.estimate

@@ -1,6 +1,7 @@
 """Which decision is best: the objective over payoff tables of the model, and a search among candidates."""
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+from bocu.robust.ambiguity.total_variation import TotalVariation
 
 #: A decision differs from another where a number is this share of its range away, or a name is another.
 DIFFERENT = 0.1
@@ -26,6 +28,9 @@ HOPE = 2.0
 #: Parts of the radius that prices are told for, and levels of `cvar`, from the smallest set on.
 _PARTS = (0.0, 0.25, 0.5, 1.0, 2.0)
 _LEVELS = (1.0, 0.75, 0.5, 0.25, 0.1)
+
+#: Two distributions of no context in common differ by so much in total.
+_LARGEST_CHANGE = 2.0
 
 _LARGEST_STEP, _SMALLEST_STEP = 1 / 16, 1e-4
 
@@ -79,6 +84,12 @@ class Rule:
             return self.ambiguity.alpha
         return self.ambiguity.epsilon
 
+    @property
+    def _end(self) -> float:
+        """Radius from which on a set has all distributions."""
+        ends = isinstance(self.ambiguity, TotalVariation)
+        return max(_LARGEST_CHANGE, self.size or 0.0) if ends else math.inf
+
     def sizes(self) -> list["Rule"]:
         """Return the worst expectation over smaller and larger sets, this one among them; none without a set."""
         here = self.ambiguity
@@ -88,7 +99,8 @@ class Rule:
         if isinstance(here, ConditionalValueAtRisk):
             sets = [ConditionalValueAtRisk(level) for level in sorted({*_LEVELS, here.alpha}, reverse=True)]
         else:
-            sets = [here.with_epsilon(radius) for radius in sorted({part * here.epsilon for part in _PARTS})]
+            radii = {min(part * here.epsilon, self._end) for part in _PARTS}
+            sets = [here.with_epsilon(radius) for radius in sorted(radii)]
         return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def at_sizes(self, count: int, farthest: float) -> list["Rule"]:
@@ -103,9 +115,8 @@ class Rule:
         if isinstance(here, ConditionalValueAtRisk):
             sets = [ConditionalValueAtRisk(float(level)) for level in np.linspace(1.0, here.alpha / farthest, count)]
         else:
-            sets = [
-                here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon
-            ]
+            radii = np.unique(np.linspace(0.0, min(farthest * here.epsilon, self._end), count))
+            sets = [here.with_epsilon(float(radius)) for radius in radii]
         return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:

@@ -98,6 +98,10 @@ class Settings(Parameters):
     forget: str | Positive | None = Field(
         None, description="Half-life of rows: `90d`, `12h`, `6w`, `2y`, a number of rows, or `estimate`."
     )
+    known: dict[str, Number] = Field({}, description="Contexts that are known before deciding, by column.")
+    season: Literal["year", "week", "day"] | None = Field(
+        None, description="Season of the dates of `time`, whose place is a context that is known."
+    )
     horizon: Count | None = Field(None, description="Rows that an estimated radius is to hold for.")
     constraints: list[str] = Field([], description="Linear constraints between decisions: `staff + 2*shelf <= 10`.")
     alternatives: str | None = Field(
@@ -137,6 +141,8 @@ class Settings(Parameters):
             "time": self.time,
             "forget": self.forget,
             "horizon": self.horizon,
+            "known": dict(self.known) or None,
+            "season": self.season,
             "constraints": list(self.constraints),
             "names": self.names,
             "missing": self.missing,

@@ -1,6 +1,7 @@
 """A suggestion: what to decide, what it guarantees, what that costs, and the words that tell it."""
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -9,6 +10,7 @@ from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
+from bocu.advice.search import Search
 from bocu.core.written import table
 
 
@@ -147,10 +149,14 @@ class Ranked:
     Attributes:
         line: what its row is called.
         judged: what is expected of it.
+        best: probability that no other has a better expectation, by the model.
+        behind: what it is expected to earn less (or cost more) than the first, with its interval (95 %).
     """
 
     line: str
     judged: Judged
+    best: float
+    behind: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -177,16 +183,19 @@ class Suggestion:
         half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
         time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
+        reference: where contexts come from, "forecast" or "log".
+        nearly_worst: whether the worst case is next to that of the worst context there is.
         replayed: of the objective "replay", what was taken and what it would have earned in later blocks of the log.
         insured: of that objective, the decision that is best over the set that covers the next block.
         outcomes: of several outcomes what the decision brings of each; empty of one.
         front: of several outcomes without stated weights, decisions that no other beats in all of them.
-        alternatives: of a list of alternatives all, best first.
+        alternatives: of a list of alternatives, or of a few names alone, all, best first.
         constraints: as they were written.
         outliers: rows of the log that are not believed, and left out.
         doubted: the decision if they were believed; None where there are none.
         units: of columns, by name.
         evidence: makes `details`.
+        search: candidates, model and rule.
     """
 
     best: Judged
@@ -212,6 +221,8 @@ class Suggestion:
     half_lives: tuple[float | None, float | None]
     time_unit: str
     notes: tuple[str, ...]
+    reference: str = "forecast"
+    nearly_worst: bool = False
     replayed: Chosen | None = None
     insured: Insured | None = None
     outcomes: tuple[ExpectedOutcome, ...] = ()
@@ -222,6 +233,7 @@ class Suggestion:
     doubted: Judged | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     evidence: Callable[[], Details] | None = field(default=None, repr=False, compare=False)
+    search: Search | None = field(default=None, repr=False, compare=False)
 
     @property
     def decision(self) -> dict[str, float | int | str]:
@@ -230,8 +242,8 @@ class Suggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""
-        plain = asdict(replace(self, evidence=None))
-        del plain["evidence"]
+        plain = asdict(replace(self, evidence=None, search=None))
+        del plain["evidence"], plain["search"]
         return {**plain, "details": asdict(self.details)}
 
     @functools.cached_property
@@ -256,12 +268,6 @@ _TOLD = 4
 
 #: Most alternatives that are told.
 _ALTERNATIVES = 10
-
-_UNDER = {
-    "replay": "best expectation under the forecast; how far truth lies from forecasts no log tells without past ones",
-    "so": "best expectation under the forecast",
-    "ro": "best in its worst context",
-}
 
 
 def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
@@ -289,8 +295,10 @@ def why(suggestion: Suggestion) -> str:
         return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
     if suggestion.replayed is not None:
         return _paid(suggestion)
-    if suggestion.objective in _UNDER:
-        return _UNDER[suggestion.objective]
+    if suggestion.objective == "ro":
+        return "best in its worst context"
+    if suggestion.objective in ("replay", "so"):
+        return f"best expectation if contexts come as in the {suggestion.reference}"
     if suggestion.objective == "cvar":
         return f"best mean of the worst {suggestion.size:.0%} of contexts"
     return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
@@ -340,23 +348,29 @@ def _decision(suggestion: Suggestion) -> list[str]:
     if suggestion.constraints:
         lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
     low, high = best.interval
+    known = functools.partial(rounded, doubt=(high - low) / 2.0)
     lines.append(
-        f"Expected {name}: {best.expected:.4g}{unit}, which the log places between {low:.4g} and {high:.4g} (95 %)"
+        f"Expected {name}: {known(best.expected)}{unit}, which the log places between {known(low)} and {known(high)} "
+        "(95 %)"
     )
     for one in suggestion.outcomes:
         low, high = one.interval
         lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
     if best.guaranteed is not None:
         most = "at most" if suggestion.minimise else "at least"
+        nearly = ", nearly that of the worst context there is" if suggestion.nearly_worst else ""
         lines.append(
-            f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}; the worst case of the model "
-            f"is {best.worst:.4g}"
+            f"Guaranteed {name}: an expectation of {most} {known(best.guaranteed)}{unit}; the worst case of the model "
+            f"is {known(best.worst)}{nearly}"
         )
     if suggestion.given_up > 0.0:
         verb = "costs more" if suggestion.minimise else "earns less"
-        lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+        lines.append(
+            f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if contexts come as in the "
+            f"{suggestion.reference}"
+        )
     else:
-        lines.append("No decision is better if the forecast is right")
+        lines.append(f"No decision is better if contexts come as in the {suggestion.reference}")
     lines += _earned(suggestion)
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
     known = (best.interval[1] - best.interval[0]) / 2.0
@@ -364,24 +378,28 @@ def _decision(suggestion: Suggestion) -> list[str]:
         f"Trying it once would teach: its expectation, known to within {known:.4g}{unit}, would be known to within "
         f"{suggestion.taught:.4g}{unit}"
     )
-    lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
+    has = f"; the forecast has {suggestion.contexts} different contexts" if suggestion.reference == "forecast" else ""
+    lines.append(f"Learnt from {suggestion.rows} rows{has}")
     return lines
 
 
 def _worst(suggestion: Suggestion) -> list[str]:
     if not suggestion.shifted:
-        return ["Worst distribution: the forecast itself"]
+        return [f"Worst distribution: that of the {suggestion.reference} itself"]
     lines = ["Worst distribution, as if"]
     for moved in suggestion.shifted[:_TOLD]:
         context = named(moved.context, suggestion.units)
         if moved.weight > 0.0:
             lines.append(f"  {context} came {moved.worst / moved.weight:.3g} times as often")
         else:
-            lines.append(f"  {context}, which the forecast gives no weight, came {moved.worst:.3g} of times")
+            lines.append(
+                f"  {context}, which the {suggestion.reference} gives no weight, came {moved.worst:.3g} of times"
+            )
     if len(suggestion.shifted) > _TOLD:
         lines.append(f"  and {len(suggestion.shifted) - _TOLD} other contexts changed their weight")
     lines += [
-        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the forecast {mean:.4g}"
+        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the {suggestion.reference} "
+        f"{mean:.4g}"
         for name, (mean, worst) in suggestion.means.items()
     ]
     return lines
@@ -405,7 +423,11 @@ def _prices(suggestion: Suggestion) -> list[str]:
 
 def _front(suggestion: Suggestion) -> list[str]:
     told = "expected" if suggestion.best.guaranteed is None else "worst"
-    head = [*suggestion.best.decision, *(f"{told} {one.name}" for one in suggestion.outcomes), "which is"]
+    head = [
+        *suggestion.best.decision,
+        *(f"{told} {one.name}{of(suggestion.units.get(one.name, ''))}" for one in suggestion.outcomes),
+        "which is",
+    ]
     rows = [
         [
             *(_shown(value) for value in entry.decision.values()),
@@ -418,13 +440,15 @@ def _front(suggestion: Suggestion) -> list[str]:
 
 
 def _alternatives(suggestion: Suggestion) -> list[str]:
-    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed"]
+    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed", "best with", "behind the first"]
     rows = [
         [
             entry.line,
             *(_shown(value) for value in entry.judged.decision.values()),
             f"{entry.judged.expected:.4g}",
             "-" if entry.judged.guaranteed is None else f"{entry.judged.guaranteed:.4g}",
+            f"{entry.best:.0%}",
+            "{:.3g} ({:.3g} to {:.3g})".format(*entry.behind) if any(entry.behind) else "-",
         ]
         for entry in suggestion.alternatives[:_ALTERNATIVES]
     ]
@@ -482,6 +506,14 @@ def _judged(judged: Judged, suggestion: Suggestion) -> str:
 def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
     """Return "price = 7.5 euro, staff = 3"."""
     return ", ".join(f"{name} = {_shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+
+
+def rounded(value: float, doubt: float) -> str:
+    """Return a number to the second digit of what is not known of it."""
+    if not 0.0 < doubt < math.inf:
+        return f"{value:.4g}"
+    decimals = 1 - math.floor(math.log10(doubt))
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"
 
 
 def of(unit: str) -> str:
