@@ -249,7 +249,7 @@ def suggest(
         second=judge(apart) if apart is not None else None,
         given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
         objective=objective,
-        set=None if rule.ambiguity is None else "cvar" if objective == "cvar" else set,
+        set=None if rule.ambiguity is None and estimate is None else "cvar" if objective == "cvar" else set,
         size=rule.size,
         outcome=sum_in_words(outcomes) if several else outcomes[0].name,
         minimise=sign < 0.0,
