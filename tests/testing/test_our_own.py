@@ -22,8 +22,10 @@ BOTORCH = {
     "mars": {"contexts": 4, "samples": 16},
     "qnehvi": {"samples": 16},
 }
+PEERS = {name: {"recommends": "shared-model"} for name in ("optuna", "ax", "xopt")}
 NEEDED = {
     **BOTORCH,
+    **PEERS,
     "constant": {"decision": 2},
     "rs": {"tau": 0.1},
     "lenient": {"tau": -1.0},  # one that the best decision meets: what it falls short by is no regret
@@ -46,11 +48,11 @@ SHIFTS = {
 }
 # Fewer rounds and rows of these.
 SLOW = {"minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb", "dro-bo-phi", "erbo"}
-SLOW |= {"ts-bocu-kde", "ucb-bocu-kde", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
+SLOW |= {"ts-bocu-kde", "ucb-bocu-kde", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
 # These wait for `.ci/run`.
-LATER = {"ts-bocu-kde", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH}
-# The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others.
-SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4"}
+LATER = {"ts-bocu-kde", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
+# The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
+SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
@@ -73,6 +75,8 @@ def names(kind):
 
 @pytest.mark.parametrize("name", names("algorithm"))
 def test_algorithm(name):
+    if name in PEERS:
+        pytest.importorskip(name)  # the package is called so, too
     check_algorithm(name, needed(name), rounds=2 if name in BOTORCH else 3 if name in SLOW else 6)
 
 
