@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
-from published_numbers import PublishedNumbers, marks, marks_of_overview, overview, scale_of
+from published_numbers import PublishedNumbers, line, marks, marks_of_overview, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
@@ -40,6 +40,7 @@ from bocu.pages.report.claims import (
     write_section,
 )
 from bocu.pages.report.claims import numbers as numbers_of
+from bocu.pages.report.forests import chip
 from bocu.pages.report.tables import Fields
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
@@ -136,7 +137,9 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     """Return the numbers that a page shows of an experiment, with the command that makes them."""
     file, made = file_of(experiment), "Made by `python docs/make_published.py` from"
     published, found = published_of(experiment, root)
-    parts = []
+    figures = NUMBERS[experiment] + WITHOUT_RUNS.get(experiment, ())
+    titles = [published.titled(label) for label in figures]
+    parts = [f"<details><summary>{'; '.join(dict.fromkeys(titles)).replace('<', '&lt;')}</summary>"]
     if found:
         command = f"snakemake --cores all --configfile {file.as_posix()} {config_of(found.settings)}".strip()
         parts += [
@@ -150,7 +153,7 @@ def numbers(experiment: str, root: Path = Path()) -> str:
         parts.append(f"{made} `{file.as_posix()}`, of which no results are published yet.")
     if without := WITHOUT_RUNS.get(experiment):
         parts.append(published.section(without).rstrip())
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "</details>"]) + "\n"
 
 
 def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
@@ -312,15 +315,26 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
     left = [record for record in judge(file, cubes) if record["experiment"] == ours]
     right = judge(file, cubes, experiment)
     command = f"bocu claims config/claims/{ours}.yaml --results docs/results --experiment {experiment}"
+    picture = f"{ours}-claims.svg"
+    pairs = list(zip(left, right, strict=True))
+    heads = ("Claim", f"`{ours}`", f"`{experiment}`")
     lines = [
         f"Made by `python docs/make_published.py`: verdicts of the table above, and those by `{command}`, corrected "
         f"for {len(right)} claims.",
         "",
-        f"| claim | `{ours}` | `{experiment}` |",
-        "|---|---|---|",
+        *markdown_row_of(heads),
+        *(
+            line([one["statement"].replace("<", "&lt;"), *(chip(side["verdict"], picture) for side in (one, other))])
+            for one, other in pairs
+        ),
+        "",
+        "<details><summary>Why, and by which numbers</summary>",
+        "",
+        *markdown_row_of(heads),
+        *(markdown_row([one["statement"], _verdict(one), _verdict(other)]) for one, other in pairs),
+        "",
+        "</details>",
     ]
-    for first, second in zip(left, right, strict=True):
-        lines.append(markdown_row([first["statement"], _verdict(first), _verdict(second)]))
     return "\n".join(lines) + "\n"
 
 

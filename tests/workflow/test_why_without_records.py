@@ -9,7 +9,7 @@ import pytest
 from experiments import tiny
 from workflow.conftest import clone_in, would_make
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 EXPERIMENT = tiny(
     data="simulate",

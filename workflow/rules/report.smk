@@ -25,6 +25,7 @@ rule report:
         descriptions=lambda wildcards: plan.products.figures("json", wildcards.part),
         digests=lambda wildcards: plan.products.digests(wildcards.part),
         claims=lambda wildcards: plan.products.claims(wildcards.part),
+        compared=lambda wildcards: plan.products.compared(wildcards.part),
         audit=lambda wildcards: plan.products.audits(wildcards.part),
         summary=f"{plan.results}{{part}}/cubes/summary.nc",
     output:

@@ -5,6 +5,14 @@ from bocu.sweep.jobs import job
 with job(snakemake) as parameters:
     from bocu.pages.report.build import Part, build_page
 
-    experiment, made = parameters["experiment"], snakemake.input
-    part = Part(experiment, made.digests, made.summary, made.descriptions, made.audit, made.claims)
+    experiment, made, figures = parameters["experiment"], snakemake.input, list(snakemake.input.descriptions)
+    if asked := parameters.get("archive"):
+        from pathlib import Path
+
+        from bocu.pages.archived import write_beside
+        from bocu.sweep.archive.entries import Archive
+
+        cubes = [Path(file) for file in made.compared if "/cubes/" in file]
+        figures.insert(0, str(write_beside(asked, cubes, Path(snakemake.output.tables), Archive())))
+    part = Part(experiment, made.digests, made.summary, figures, made.audit, made.claims)
     build_page([part], snakemake.output.page, experiment["reference"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.asked import checked_units, read_radius, refuse_mixed_up, stated_set, what_is_decided
+from bocu.advice.asked import checked_units, objective_of, read_radius, refuse_mixed_up, stated_set, what_is_decided
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE
 from bocu.advice.logs import LEAVE_OUT, Log, LogTable, read_log_table, read_logs, weighted
@@ -307,7 +307,7 @@ def replay(
     weights: Mapping[str, float] | None = None,
     forecast: Any = None,
     minimise: bool = False,
-    objective: str = "dro",
+    objective: str | None = None,
     time: str | None = None,
     first: int | None = None,
     steps: int = 8,
@@ -328,7 +328,7 @@ def replay(
             `weight` or not; rows of one time are members of one forecast. Left out, the reference is what was met
             before.
         minimise: whether the outcome is a cost.
-        objective: "dro", "so", "ro" or "cvar".
+        objective: as in `suggest`.
         time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
         first: rows before the first step; left out, a third of them.
         steps: how often advice is asked for anew.
@@ -346,6 +346,7 @@ def replay(
     outcomes, names = _outcomes(outcome, minimise, weights), tuple(contexts)
     columns = [one.name for one in outcomes]
     radius = read_radius(asked.get("radius"))
+    objective = objective_of(objective, radius)
     stated_set(objective, asked.get("set", "tv"), radius, asked.get("keys") or {}, asked.get("alpha", 0.1))
     if isinstance(radius, float):
         checked_radius(radius, "--radius")

@@ -1,16 +1,12 @@
 """Commands on an experiment and its results: `bocu check`, `why`, `accept`, `prune`, `audit`, `verify`."""
 
 import os
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bocu.commands.options import Experiment, Mirror, Settings, Trust
-
-if TYPE_CHECKING:
-    from bocu.sweep.evaluation.claims.reduced import Reduced
 
 
 def check_command(
@@ -221,8 +217,9 @@ def verify_command(
     seed, differences, curves. A line for each that does not stand, and exit status 1.
 
     Given reduced results (`docs/results/NAME.nc`), they are compared with the seal that was written with them, and with
-    `--replay 2` Snakemake plays the first two of their seeds again in a folder of its own, by the code of today: regret
-    of every branch has to have equal bits. A line for each that has not, and exit status 1.
+    `--replay 2` Snakemake plays two of their seeds, which the file's hash picks, again in a folder of its own, by the
+    code of today: regret of every branch has to have equal bits, or be the same to rounding, as by other packages. A
+    line for each that is not, and exit status 1.
     """
     if experiment.endswith(".nc"):
         _verify_reduced(Path(experiment), replay, cores, mirror, config or [], trust)
@@ -265,71 +262,14 @@ def _verify_page(page: str, settings: bool, trust: bool) -> None:
 
 
 def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, config: list[str], trust: bool) -> None:
+    from bocu.commands.archive import played_again
     from bocu.core.written import counted
+    from bocu.sweep.archive.replays import Again
     from bocu.sweep.evaluation.claims.reduced import read_reduced
 
     found = read_reduced(path)
     typer.echo(
         f"{path}: as it was written: {counted(len(found.problems), 'problem')}, {counted(len(found.seeds), 'seed')}"
     )
-    if not replay:
-        return
-    from contextlib import ExitStack
-    from tempfile import TemporaryDirectory
-
-    from bocu.sweep.evaluation.agreement import EQUAL, agreements
-    from bocu.sweep.evaluation.claims.reduced import numbers_in
-
-    with ExitStack() as files:
-        folder = files.enter_context(TemporaryDirectory(prefix="bocu-replay-"))  # nothing made before is at hand there
-        cubes = _played_again(path, found, min(replay, len(found.seeds)), Path(folder), cores, mirror, config, trust)
-        compared = agreements(numbers_in(cubes, files), found.problems)
-    other = [one for one in compared.shared if one.verdict != EQUAL]
-    for one in other:
-        place = "/".join((one.problem, one.place.objective, one.place.algorithm))
-        typer.echo(
-            f"{place}: regret ({one.place.metric}, {one.word}) came out otherwise, by {one.gap.value:.3g} on average"
-        )
-    for run in compared.alone:
-        typer.echo(f"{run}: only on one side")
-    typer.echo(f"{path}: {len(compared.shared) - len(other)} of {len(compared.shared)} regrets have equal bits")
-    if other or compared.alone or not compared.shared:
+    if replay and not played_again(Again(path, found, "", mirror, config, trust), replay, cores):
         raise typer.Exit(1)
-
-
-def _played_again(
-    path: Path,
-    found: "Reduced",
-    count: int,
-    folder: Path,
-    cores: str,
-    mirror: str | None,
-    config: list[str],
-    trust: bool,
-) -> Path:
-    """Play the first so many seeds of every branch of a file below a folder, and return the place of their cubes."""
-    import subprocess
-    import sys
-
-    from bocu.core.errors import BocuError, shown
-    from bocu.sweep.experiment.configuration import LABEL
-    from bocu.sweep.experiment.paths import in_clone
-    from bocu.sweep.experiment.record import OF_SCALE
-    from bocu.sweep.opening import merge, plan_of, sources_of
-
-    # Whoever wrote the file may say how much was run of which experiment, and name no code and no place.
-    if not re.fullmatch(LABEL, found.experiment):
-        raise BocuError(f"{path}: experiment: found {shown(found.experiment)}; allowed: the name of one")
-    if beyond := sorted(set(found.settings) - set(OF_SCALE)):
-        raise BocuError(f"{path}: settings: found {', '.join(beyond)}; allowed: {', '.join(OF_SCALE)}")
-    sources = sources_of(found.experiment, mirror and str(Path(mirror).resolve()), config)
-    seeds = {"first": found.seeds[0], "count": count, "per_job": count}
-    merge(sources.settings, {**found.settings, "name": f"{found.experiment}-replay", "seeds": seeds})
-    sources = sources._replace(files=[file.resolve() for file in sources.files], record=str(path))
-    plan = plan_of(sources, trust)
-    cubes = [plan.paths.cube(label) for label in plan.problems if label in found.problems]
-    snakefile = str(in_clone("Snakefile").resolve())
-    command = [sys.executable, "-P", "-m", "snakemake", *cubes, "--snakefile", snakefile, "--executor", "warm"]
-    if done := subprocess.run([*command, "--cores", cores, *sources.arguments], cwd=folder, check=False).returncode:
-        raise typer.Exit(done)
-    return folder / plan.results

@@ -8,6 +8,8 @@ import typer
 from bocu.commands.options import Trust, writable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
 
@@ -22,13 +24,20 @@ def report_command(
     reference: Annotated[
         str | None, typer.Option(help="Label of the algorithm that the others are compared with.")
     ] = None,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="Show the experiments beside what the archive has of their problems.")
+    ] = False,
+    folder: Annotated[Path, typer.Option(help="The archive.")] = Path("docs/results"),
     trust: Trust = False,
 ) -> None:
     """Make one page over several experiments, from what they have been scored and drawn to.
 
     Nothing is run: of an experiment that is not finished, what `snakemake partial` gathered is shown. Tables are
-    written beside the page.
+    written beside the page. With `--archive` a figure compares them with every method that the archive has of the same
+    problems, metrics and seeds, and says which file each is from.
     """
+    from dataclasses import replace
+
     from bocu.core.errors import BocuError
     from bocu.pages.recomputed import part_of
     from bocu.pages.report.build import build_page
@@ -40,7 +49,20 @@ def report_command(
     if twice:
         raise BocuError(f"report: experiment '{twice[0]}' is named twice")
     page = output or Path("reports", "-".join(names), "index.html")
-    build_page([part_of(plan) for plan in plans], page, reference)
+    parts = [part_of(plan) for plan in plans]
+    if archive:
+        from bocu.pages.archived import write_beside
+        from bocu.sweep.archive.comparing import question
+        from bocu.sweep.archive.entries import Archive
+
+        known = Archive(folder)
+        for place, (plan, part) in enumerate(zip(plans, parts, strict=True)):
+            beside = page.parent / "archive" / plan.experiment.name
+            drawn = write_beside(question(plan, folder), Path(plan.results), beside, known)
+            parts[place] = replace(
+                part, figures=[drawn, *(one for one in part.figures if Path(one).stem != drawn.stem)]
+            )
+    build_page(parts, page, reference)
     typer.echo(str(page))
 
 
@@ -77,16 +99,33 @@ def reduce_command(
     final: Annotated[
         bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
     ] = False,
+    trust: Trust = False,
 ) -> None:
     """Reduce the cubes of an experiment to one small file, to be published.
 
     It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
-    --results` judges by it, and `bocu diff --within` compares with it.
+    --results` judges by it, and `bocu diff --within` compares with it. Where the folder says what it was made from, it
+    also holds what its branches are known by (`bocu id`). `bocu submit` makes the same for the archive.
     """
-    from bocu.core.written import counted, size
-    from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
+    reduced_to(folder, output, final, trust)
 
+
+def reduced_to(folder: Path, output: Path, final: bool, trust: bool, added: "Mapping[str, str] | None" = None) -> None:
+    """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
+    from bocu.core.errors import BocuError
+    from bocu.core.written import counted, size
+    from bocu.sweep.archive.entries import identify
+    from bocu.sweep.evaluation.claims.reduced import read_reduced, record_in, reduce_results
+    from bocu.sweep.experiment.record import MADE_FROM
+    from bocu.sweep.opening import merged, plan_of, sources_as_made
+
+    known = MADE_FROM in record_in(folder)
+    if added and not known:
+        raise BocuError(f"{folder}: no record of what it was made from; results/NAME of a sweep by Snakemake is wanted")
     reduce_results(folder, output, final)
+    if known:
+        sources = sources_as_made(folder.name)
+        identify(output, plan_of(sources, trust), merged(sources), added)
     reduced = read_reduced(output)
     problems = counted(len(reduced.problems), "problem")
     typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

@@ -70,6 +70,8 @@ class About:
         largest_radius: of an ambiguity set, the distance that no two distributions exceed, as experiment files state
             the set; a larger radius is noted. None: there is none.
         aliases: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
+        revision: of a problem or an algorithm, how often what it computes has changed its meaning: raised by whoever
+            changes it, since results of before are no longer its own. Raising it reruns nothing.
     """
 
     title: str
@@ -79,6 +81,7 @@ class About:
     yardstick: bool = False
     largest_radius: float | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
+    revision: int = 1
 
     @property
     def line(self) -> str:

@@ -56,7 +56,8 @@ def part_of(plan: Plan) -> Part:
 
 
 def _part(plan: Plan, part: str, digests: Sequence[str | Path], summary: str | Path) -> Part:
-    figures = [file for file in plan.products.figures("json", part) if Path(file).is_file()]
+    drawn = [plan.paths.beside_archive(part), *plan.products.figures("json", part)]
+    figures = [file for file in drawn if Path(file).is_file()]
     claims = [file for file in plan.products.claims(part) if Path(file).is_file()]
     return Part(plan.describe(), digests, summary, figures, plan.products.audits(part), claims)
 

@@ -81,11 +81,16 @@ def open_plan_as_made(experiment: str | Path, trust: bool = False) -> Plan:
 
 def open_results(name: str, trust: bool = False) -> Plan:
     """Do as `open_plan_as_made` by a name that a page tells, or the user."""
+    return plan_of(sources_as_made(name), trust)
+
+
+def sources_as_made(name: str) -> MadeFrom:
+    """Return what the results of a name were made from, else the experiment of that name."""
     made = _made_from(name)
     if made is None:
-        return plan_of(_named(name), trust)
+        return _named(name)
     standing = made if all(file.is_file() for file in made.files) else _named(name)
-    return plan_of(MadeFrom(standing.files, made.settings, made.record), trust)
+    return MadeFrom(standing.files, made.settings, made.record)
 
 
 def plan_of(sources: MadeFrom, trust: bool = False) -> Plan:
@@ -94,11 +99,16 @@ def plan_of(sources: MadeFrom, trust: bool = False) -> Plan:
     Raises:
         BocuError: they are faulty, or only a file under results/ asks for a class that they name by where it stands.
     """
+    with nothing_outside("" if trust else sources.record):
+        return make_plan(merged(sources), sources.files, sources.settings)
+
+
+def merged(sources: MadeFrom) -> Plain:
+    """Return the configuration that sources come to, as it is written."""
     config: Plain = {}
     for layer in (*map(read_experiment_file, sources.files), sources.settings):
         merge(config, layer)
-    with nothing_outside("" if trust else sources.record):
-        return make_plan(config, sources.files, sources.settings)
+    return config
 
 
 def recorded_sources(record: str | Path, files: Sequence[Path], settings: Plain, own: Sequence[Path] = ()) -> MadeFrom:

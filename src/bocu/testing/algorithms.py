@@ -18,16 +18,8 @@ from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.checkpoints import CheckpointStore
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 from bocu.testing.breaches import Subject, global_generators, same, subject
-from bocu.testing.games import game, run_specification, stated
+from bocu.testing.games import PURSUED, game, run_specification, stated
 
-_PURSUED: Sequence[tuple[str, dict[str, Any]]] = (
-    ("dro", {"set": {"name": "tv", "radius": 0.2}}),
-    ("so", {}),
-    ("mr", {"set": {"name": "tv"}}),
-    ("ro", {}),
-    ("var", {"alpha": 0.2}),
-    ("dro", {"set": {"name": "cvar", "alpha": 0.2}}),
-)
 _MOST_PURSUED = 2
 _INTEGERS = ("int8", "int16")
 _DTYPES = (*_INTEGERS, "float64")
@@ -81,13 +73,13 @@ def _objectives(found: Subject, parameters: object, protocol: str) -> list[dict[
         return [None]
     assert isinstance(parameters, AlgorithmParameters)
     fit = []
-    for name, given in _PURSUED:
+    for name, given in PURSUED:
         specification = stated("objective", name, given)
         stated_parameters = find("objective", name).load().Parameters.model_validate(given)
         with found.calling("unfit"):
             if not parameters.unfit(name, stated_parameters):
                 fit.append(specification)
-    names = ", ".join(name for name, _ in _PURSUED)
+    names = ", ".join(name for name, _ in PURSUED)
     found.wants(fit, f"unfit: pursues none of the objectives {names}")
     return [*fit[:_MOST_PURSUED]]
 

@@ -1,6 +1,6 @@
 """Small problems, one a protocol, that classes are tried on; none needs a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -32,6 +32,16 @@ _GAMES: Mapping[str, tuple[str, Plain]] = {
     "continuous": ("ackley", {"initial": 4}),
     "scalarised": ("modified-branin-grid", {"initial": 4, "contexts": 5}),
 }
+
+PURSUED: Sequence[tuple[str, Plain]] = (
+    ("dro", {"set": {"name": "tv", "radius": 0.2}}),
+    ("so", {}),
+    ("mr", {"set": {"name": "tv"}}),
+    ("ro", {}),
+    ("var", {"alpha": 0.2}),
+    ("dro", {"set": {"name": "cvar", "alpha": 0.2}}),
+)
+"""Objectives that algorithms are tried on, by name and parameters, the first that fit."""
 
 
 class RehearsedParameters(FiniteParameters):

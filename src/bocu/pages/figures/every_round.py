@@ -381,7 +381,6 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
 
 TICK = 16
 """Letters of a line below a tick."""
-_PAYOFF, _REGRET = "payoff", "regret"
 
 
 class AcrossObjectivesParameters(FigureParameters):
@@ -458,31 +457,17 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
 
         for label in at:
             cube.metric(label)
-        rows: list[dict[str, Any]] = []
-        for branch in cube.branches(self.parameters.algorithms):
-            for label, place in at.items():
-                if branch.objective in (label, NO_OBJECTIVE):
-                    rows += _sums(cube, branch, label, place)
-        table = pd.DataFrame(rows, columns=["at", "algorithm", "seed", "quantity", "value"])
-        return table.assign(algorithm=table["algorithm"].map({**cube.titles, **self.parameters.titles}))
-
-
-def _sums(cube: Cube, branch: CubeBranch, metric: str, at: float) -> Iterator[dict[str, Any]]:
-    """Iterate over rows of the sums over rounds of what the finished seeds of a branch met."""
-    played = cube.iterations >= 1
-    for quantity, (values, seeds) in {
-        _PAYOFF: cube.payoff(branch),
-        _REGRET: cube.regret(branch, metric),
-    }.items():
-        for seed, total in zip(seeds, values[:, played].sum(axis=1), strict=True):
-            if np.isfinite(total):
-                yield {
-                    "at": at,
-                    "algorithm": branch.algorithm,
-                    "seed": int(seed),
-                    "quantity": quantity,
-                    "value": float(total),
-                }
+        played, titles = cube.iterations >= 1, {**cube.titles, **self.parameters.titles}
+        tables = [
+            pd.DataFrame({"at": place, "algorithm": titles[branch.algorithm], "seed": seeds, "quantity": quantity,
+                          "value": values[:, played].sum(axis=1)})
+            for branch in cube.branches(self.parameters.algorithms)
+            for label, place in at.items()
+            if branch.objective in (label, NO_OBJECTIVE)
+            for quantity, (values, seeds) in (("payoff", cube.payoff(branch)), ("regret", cube.regret(branch, label)))
+        ]  # fmt: skip
+        table = pd.concat(tables, ignore_index=True)
+        return table[np.isfinite(table["value"])]
 
 
 def _told_from_left_to_right(table: "pd.DataFrame") -> str:

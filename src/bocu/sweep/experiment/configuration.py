@@ -255,6 +255,11 @@ class Experiment(Parameters):
         default_factory=list,
         description="Claims files, relative to this file: what is said of this experiment, which the report checks.",
     )
+    compare: Literal["archive"] | None = Field(
+        None,
+        description="`archive`: the report shows the results beside every method that the published ones in "
+        "`docs/results` have of the same problems, metrics and seeds; none of these is run.",
+    )
     code: Literal["rerun", "accept"] = Field(
         "rerun",
         description="What becomes of finished runs when code that they reach has changed: `rerun`; or `accept`, which "

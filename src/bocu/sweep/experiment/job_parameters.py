@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import canonical_json
+from bocu.core.loading import load
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.sweep.experiment.branches import Branch
@@ -18,6 +19,8 @@ from bocu.sweep.experiment.fingerprints.fingerprint import fingerprint, named_co
 
 if TYPE_CHECKING:
     from bocu.sweep.experiment.plan import Plan
+
+QUESTION = "bocu.sweep.archive.comparing:question"  # by name: it lies above
 
 
 @dataclass(frozen=True)
@@ -224,8 +227,10 @@ class JobParameters:
         for path in sorted(Path(__file__).parents[2].joinpath("pages/report").rglob("*")):
             if path.suffix in (".css", ".jinja", ".js", ".yaml"):
                 digest.update(path.read_bytes())
+        asked = load(QUESTION)(self.plan) if self.plan.experiment.compare else None
         return {
             "experiment": canonical_json(self.plan.describe()),
             "fingerprint": self.fingerprint("report"),
             "templates": digest.hexdigest()[:16],
+            **({"archive": canonical_json(asked)} if asked else {}),
         }

@@ -120,6 +120,10 @@ class ResultPaths:
         """Return the first page of the report."""
         return f"{self.folder}{part}/report/index.html"
 
+    def beside_archive(self, part: str = "") -> str:
+        """Return the description of the figure that shows results beside the archive, among the report's tables."""
+        return f"{self.report_tables(part)}/beside-the-archive.json"
+
     def report_tables(self, part: str = "") -> str:
         """Return the folder of the report's tables."""
         return f"{self.folder}{part}/report/tables"

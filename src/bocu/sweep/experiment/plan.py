@@ -264,9 +264,10 @@ class Plan:
             "algorithms": list({b.algorithm.label: b.algorithm for b in self.branches.values()}.values()),
             "figures": list(self.figures.values()),
         }
-        left_out = {"mirror", "code", "overwrite", "checkpoint_seconds", *entries} | (
-            set() if self.sweep.axes else {"sweep"}
-        )
+        left_out = {"mirror", "code", "overwrite", "checkpoint_seconds", *entries}
+        left_out |= {
+            key for key, stated in (("sweep", self.sweep.axes), ("compare", self.experiment.compare)) if not stated
+        }
         plain = self.experiment.model_dump(mode="json", exclude=left_out)
         for kind, components in entries.items():
             plain[kind] = [

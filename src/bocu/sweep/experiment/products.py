@@ -83,11 +83,22 @@ class Products:
         """Return what `bocu audit` found, if there is an audit of the whole: what the report shows besides."""
         return [self.plan.paths.audit] if not part and Path(self.plan.paths.audit).is_file() else []
 
+    def compared(self, part: str = "") -> list[str]:
+        """Return what results are compared with the archive from, if they are: cubes, and the files of problems."""
+        if not self.plan.experiment.compare:
+            return []
+        return list(dict.fromkeys([*self.cubes(part), *self._problem_files()]))
+
+    def _problem_files(self) -> list[str]:
+        inputs = [value for problem in self.plan.problems for value in self.plan.inputs.problem(problem).values()]
+        return [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
+
     def audited(self) -> list[str]:
         """Return the files that an audit is made from: problems, runs and scores."""
-        inputs = [value for problem in self.plan.problems for value in self.plan.inputs.problem(problem).values()]
-        problems = [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
-        return [*dict.fromkeys(problems), *(file for stage in ("runs", "scores") for file in self.by_stage()[stage])]
+        return [
+            *dict.fromkeys(self._problem_files()),
+            *(file for stage in ("runs", "scores") for file in self.by_stage()[stage]),
+        ]
 
     def part_that_exists(self) -> str:
         """Return PARTIAL where there is anything to aggregate.

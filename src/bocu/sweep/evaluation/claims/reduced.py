@@ -9,7 +9,7 @@ import functools
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,10 @@ REDUCED = "reduced_version"
 VERSION = 1
 CHECKS = "checks"
 """Attribute that says what claims asked when results were reduced, or when that was frozen."""
+IDENTITY, STATED, IDENTITIES, ARCHIVED = "identity", "stated", "identities", "archived"
+"""Variables of the identities in a file (which, what stands behind them, whose they are), and attribute of `about`."""
+LARGEST = 512_000_000
+"""Bytes that reduced results may have in memory: strangers send them."""
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
 """Shares of the rounds up to which regret is kept."""
 _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
@@ -61,6 +65,10 @@ class Reduced:
         seeds: those that any problem has.
         problems: label -> numbers.
         checks: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
+        stated: what stands behind an identity, by identity; empty: the file has none.
+        identities: label of a problem -> those of it, its branches and scores, as `Identities.problems` has them.
+        about: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who
+            submitted it, how and when.
     """
 
     experiment: str
@@ -69,6 +77,9 @@ class Reduced:
     seeds: tuple[int, ...]
     problems: Mapping[str, Numbers]
     checks: Mapping[str, str] | None = None
+    stated: Mapping[str, Plain] = field(default_factory=dict)
+    identities: Mapping[str, Plain] = field(default_factory=dict)
+    about: Plain = field(default_factory=dict)
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
@@ -124,6 +135,9 @@ def read_reduced(path: Path) -> Reduced:
     Raises:
         BrokenFileError: the file is none of `reduce_results`, or of another version of it.
     """
+    with open_netcdf(path, decode_times=False) as stored, reading(path):
+        if stored.nbytes > LARGEST:
+            raise BrokenFileError(path, f"{stored.nbytes:,} bytes in memory; allowed: {LARGEST:,}")
     data = read_netcdf(path, sealed=True)
     if data.attrs.get(REDUCED) != VERSION:
         raise BrokenFileError(path, f"attribute '{REDUCED}': found {data.attrs.get(REDUCED)}; allowed: {VERSION}")
@@ -133,7 +147,31 @@ def read_reduced(path: Path) -> Reduced:
         trial = str(data.attrs.get("trial", ""))
         checks = json.loads(data.attrs[CHECKS]) if CHECKS in data.attrs else None
         settings, seeds = json.loads(data.attrs["settings"]), tuple(map(int, table.seeds))
-        return Reduced(str(data.attrs["experiment"]), settings, trial, seeds, problems, checks)
+        stated, identities = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
+        about = json.loads(data.attrs.get(ARCHIVED, "{}"))
+        name = str(data.attrs["experiment"])
+        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about)
+
+
+_KNOWN_BY = ((IDENTITY, STATED), ("problem", IDENTITIES))
+
+
+def with_identities(
+    data: "xr.Dataset", stated: Mapping[str, Plain], identities: Mapping[str, Plain], about: Plain
+) -> "xr.Dataset":
+    """Return the data set of a file of reduced results with what `Reduced` has besides."""
+    of_problems = [canonical_json(identities[label]) for label in data["problem"].values.astype(str).tolist()]
+    parts = {
+        IDENTITY: _told(IDENTITY, list(stated), "what is known by behaviour"),
+        STATED: _told(IDENTITY, [*map(canonical_json, stated.values())], "what its identity is the hash of, JSON"),
+        IDENTITIES: _told("problem", of_problems, "identities of the problem, and by label of what ran there, JSON"),
+    }
+    return data.drop_vars(parts, errors="ignore").assign(parts).assign_attrs({ARCHIVED: canonical_json(about)})
+
+
+def _plain(data: "xr.Dataset", keys: str, values: str) -> dict[str, Plain]:
+    texts: list[str] = data[values].values.astype(str).tolist()
+    return dict(zip(data[keys].values.astype(str).tolist(), map(json.loads, texts), strict=True))
 
 
 def numbers_in(path: Path, files: ExitStack) -> dict[str, Numbers]:

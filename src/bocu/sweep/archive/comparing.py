@@ -1,0 +1,185 @@
+"""Results beside those of the archive: who meets whom, up to which round, and what need not be run again.
+
+Branches meet where problem and metric have the same identities; methods that pursue something else do not. Where rounds
+differ the common ones are compared, as far as files keep them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from bocu.core.errors import BocuError
+from bocu.core.io.hashes import sha256
+from bocu.core.plain import Plain
+from bocu.sweep.archive.entries import FOLDER, Archive, Entry, Run, core_hours, told_of
+from bocu.sweep.archive.identities import Asked, Identities, asked_of, identities_of
+from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
+from bocu.sweep.evaluation.claims.places import Place
+from bocu.sweep.evaluation.claims.reduced import Reduced
+from bocu.sweep.evaluation.digests import shown_pairs
+from bocu.sweep.evaluation.standings import Standings
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
+from bocu.sweep.experiment.configuration import Margin
+from bocu.sweep.experiment.plan import Plan
+
+RANDOM = "algorithm/random"
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Methods that meet on a problem under a metric.
+
+    Attributes:
+        problem: label of the problem in the results that are compared.
+        objective: label there of what is pursued, or `any`.
+        metric: label there of what scores.
+        rounds: up to which regret is summed.
+        table: their regrets and standings, by what tells methods apart.
+        runs: the branch of each.
+        titles: what is written for each.
+    """
+
+    problem: str
+    objective: str
+    metric: str
+    rounds: int
+    table: Standings
+    runs: Mapping[str, Run]
+    titles: Mapping[str, str]
+
+
+def question(plan: Plan, folder: Path = FOLDER) -> Plain:
+    """Return, plain, what is asked of an archive for the report of an experiment, with the hashes of its files."""
+    return {
+        "name": plan.experiment.name,
+        "asked": {label: asdict(one) for label, one in asked_of(plan).items()},
+        "about": told_of(plan),
+        "margin": plan.experiment.leads_within.model_dump(mode="json"),
+        "files": {file.name: sha256(file) for file in sorted(folder.glob("*.nc"))},
+    }
+
+
+def own_entry(name: str, numbers: Mapping[str, Numbers], found: Identities, about: Plain) -> Entry:
+    """Return results at hand in the form of an entry of the archive.
+
+    Args:
+        name: of the experiment.
+        numbers: by problem.
+        found: its identities.
+        about: titles and looks, as files hold them.
+    """
+    here = {label: own for label, own in numbers.items() if label in found.problems}
+    return Entry(Path(name), Reduced(name, {}, "", (), here, None, found.stated, found.problems, about))
+
+
+def met_by(entry: Entry, archive: Archive) -> Iterator[Run]:
+    """Return the branches of an archive that meet those of an entry: same problem, other method, seeds in common."""
+    own = {run.key for run in entry.runs}
+    seeds = {run.key[0]: run.seeds for run in entry.runs}
+    for problem, mine in seeds.items():
+        for run in archive.by_problem.get(problem, ()):
+            if run.key not in own and run.entry is not entry and run.seeds & mine:
+                yield run
+
+
+def meetings(entry: Entry, others: Sequence[Run], margin: Margin | None = None) -> Iterator[Meeting]:
+    """Return what meets on each problem of an entry, under its metrics.
+
+    Args:
+        entry: whose problems, objectives and metrics these are.
+        others: branches of other entries.
+        margin: as of `Standings`.
+    """
+    for problem, of in entry.reduced.identities.items():
+        mine = [run for run in entry.runs if run.problem == problem]
+        every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
+        pursued = [label for label in of["objectives"] if any(run.objective == label for run in mine)]
+        for objective, metric in shown_pairs(pursued or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics):
+            identity = of["objectives"].get(objective, "")
+            allowed = [run for run in every if run.key[1] in ("", identity)]
+            if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin):
+                yield found
+
+
+def _meeting(
+    problem: str, objective: str, metric: str, identity: str, runs: Sequence[Run], margin: Margin | None
+) -> Meeting | None:
+    scored = {
+        run: label
+        for run in runs
+        for label, found in run.entry.reduced.identities[run.problem]["metrics"].items()
+        if found == identity
+    }
+    if not scored:
+        return None
+    rounds = min(run.numbers.known.rounds for run in scored)
+    regrets: dict[str, dict[int, float]] = {}
+    by_method: dict[str, Run] = {}
+    for run, label in scored.items():
+        if rounds in run.numbers.kept_rounds and (sample := _regret(run, label, rounds)):
+            regrets.setdefault(run.key[2], {}).update({**sample, **regrets.get(run.key[2], {})})
+            by_method.setdefault(run.key[2], run)
+    competing = [key for key, run in by_method.items() if run.told["yardstick"] != "yes"]
+    random = next((key for key, run in by_method.items() if run.entry.reduced.stated[key]["class"] == RANDOM), None)
+    if len(competing) < 2:
+        return None
+    table = Standings(regrets, competing, random, margin)
+    return Meeting(problem, objective, metric, rounds, table, by_method, _titles(by_method))
+
+
+def _regret(run: Run, metric: str, rounds: int) -> Sample:
+    place = Place(run.objective, run.algorithm, metric)
+    if rounds == run.numbers.known.rounds:
+        return run.numbers.at("final", place)
+    return run.numbers.at("at", replace(place, round=rounds))
+
+
+def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
+    """Return what is written for methods; of several with one title the file and label say which."""
+    titles = {key: str(run.told["title"]) for key, run in runs.items()}
+    several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
+    return {
+        key: f"{title} ({runs[key].entry.file.stem}: {runs[key].algorithm})" if title in several else title
+        for key, title in titles.items()
+    }
+
+
+@dataclass(frozen=True)
+class Spared:
+    """What an archive spares an experiment.
+
+    Attributes:
+        branches: of other methods on its problems, that need not be run to be compared with.
+        hours: core hours that they took.
+        there: branches of the experiment itself that the archive has, of all its seeds and rounds.
+        unknown: problems whose data are not at hand, so that nobody can say.
+    """
+
+    branches: int
+    hours: float
+    there: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def spared(asked: Mapping[str, Asked], seeds: Sequence[int], archive: Archive) -> Spared:
+    """Return what an archive spares an experiment that was not run yet."""
+    met: list[Run] = []
+    there: list[str] = []
+    unknown: list[str] = []
+    for label, one in asked.items():
+        try:
+            own = identities_of({label: one}).problems[label]
+        except BocuError:
+            unknown.append(label)
+            continue
+        planned = {
+            (own["problem"], own["objectives"].get(objective, ""), own["algorithms"][algorithm]): (objective, algorithm)
+            for objective, algorithm in one.branches
+        }
+        for run in archive.by_problem.get(own["problem"], ()):
+            if run.key not in planned:
+                met += [run] * bool(run.seeds & set(seeds))
+            elif run.seeds >= set(seeds) and run.numbers.known.rounds >= one.rounds:
+                there.append("/".join((label, *planned[run.key])))
+    hours = sum(core_hours(run) for run in met)
+    return Spared(len(met), hours, tuple(dict.fromkeys(there)), tuple(unknown))

@@ -1,0 +1,244 @@
+"""The archive: a folder of reduced files, what is in it, and whether another file fits in.
+
+There is no index to be kept: it is made of the files. They are strangers' work, and name no code and no place.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bocu.core.errors import BocuError, shown
+from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
+from bocu.core.io.hashes import sha256
+from bocu.core.plain import Plain
+from bocu.core.written import counted
+from bocu.sweep.archive.identities import asked_of, identities_of, identity_of
+from bocu.sweep.evaluation.claims.numbers import Numbers
+from bocu.sweep.evaluation.claims.places import Place
+from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, with_identities
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
+from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.registry import find
+
+FOLDER = Path("docs/results")
+"""The archive of the clone."""
+OF_NUMBERS = ("iterations", "threads", "problems", "priors", "objectives", "algorithms", "metrics", "sweep")
+"""Keys of an experiment that its numbers come from: with them a file can be played again."""
+CHECKED = ".checked.json"
+"""Suffix, in the place of `.nc`, of the note that seeds of a file were played again, and what came of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A branch of the archive: who it is, and where its numbers stand.
+
+    Attributes:
+        entry: the file.
+        problem: label of its problem there.
+        objective: label of what is pursued there, or `any`.
+        algorithm: label of the method there.
+        key: identities of problem, objective (empty: none) and method.
+    """
+
+    entry: "Entry"
+    problem: str
+    objective: str
+    algorithm: str
+    key: tuple[str, str, str]
+
+    def __str__(self) -> str:
+        return f"{self.problem}/{self.objective}/{self.algorithm}"
+
+    @property
+    def numbers(self) -> Numbers:
+        """Of its problem."""
+        return self.entry.reduced.problems[self.problem]
+
+    @property
+    def told(self) -> Plain:
+        """Title, look and whether a yardstick."""
+        found: Plain = self.entry.reduced.about["algorithms"][self.algorithm]
+        return found
+
+    @cached_property
+    def seeds(self) -> frozenset[int]:
+        """Those that it was run for, by its payoffs, which every run has; else by its regret."""
+        place = Place(self.objective, self.algorithm, self.numbers.known.metrics[0])
+        found = self.numbers.at("payoff", place) if "payoff" in self.numbers.variables else {}
+        return frozenset(found or self.numbers.at("final", place))
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A file of the archive."""
+
+    file: Path
+    reduced: Reduced
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Its branches; none where the file has no identities."""
+        found = []
+        for problem, of in self.reduced.identities.items():
+            for algorithm, objectives in self.reduced.problems[problem].known.algorithms.items():
+                for objective in objectives:
+                    pursued = "" if objective == NO_OBJECTIVE else of["objectives"][objective]
+                    key = (of["problem"], pursued, of["algorithms"][algorithm])
+                    found.append(Run(self, problem, objective, algorithm, key))
+        return found
+
+    @cached_property
+    def checked(self) -> Plain:
+        """What `bocu archive check --note` found of the file as it stands; empty: nothing."""
+        try:
+            found: Plain = json.loads(self.file.with_suffix(CHECKED).read_text(encoding="utf-8"))
+            return found if found["sha256"] == sha256(self.file) else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    @property
+    def added(self) -> str:
+        """Who added it, how and when."""
+        found = self.reduced.about.get("added") or {}
+        return "; ".join(str(found[key]) for key in ("by", "how", "on") if found.get(key))
+
+
+class Archive:
+    """A folder of reduced files, read when they are asked for.
+
+    Args:
+        folder: where it is; that of the clone, if left out.
+
+    Raises:
+        BocuError: there is no such folder.
+    """
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        if not folder.is_dir():
+            raise BocuError(f"{folder}: no such folder; an archive is a folder of files such as NAME.nc")
+        self.folder = folder
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Its files, by name."""
+        return [Entry(file, read_reduced(file)) for file in sorted(self.folder.glob("*.nc"))]
+
+    @cached_property
+    def by_problem(self) -> dict[str, list[Run]]:
+        """Its branches by the identity of their problem."""
+        found: dict[str, list[Run]] = {}
+        for run in (run for entry in self.entries for run in entry.runs):
+            found.setdefault(run.key[0], []).append(run)
+        return found
+
+
+def identify(file: Path, plan: Plan, config: Mapping[str, Any], added: Mapping[str, str] | None = None) -> None:
+    """Write into reduced results what their branches are known by, and all that it takes to play them again.
+
+    Args:
+        file: made of the results of `plan`.
+        plan: of the experiment, by which the code of today probes; its data are at hand.
+        config: the experiment's files and settings, merged.
+        added: who submits it and how; None: nobody does.
+    """
+    data = read_netcdf(file, sealed=True)
+    found = identities_of(asked_of(plan), data["problem"].values.astype(str).tolist())
+    about = told_of(plan)
+    about["config"] = {key: config[key] for key in OF_NUMBERS if key in config}
+    if plan.experiment.data.source in ("simulate", "shipped"):
+        about["config"]["data"] = plan.experiment.data.source
+    if added:
+        about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
+    write_netcdf(with_identities(data, found.stated, found.problems, json.loads(canonical_json(about))), file)
+
+
+def told_of(plan: Plan) -> Plain:
+    """Return titles and looks of an experiment, by kind and label."""
+    objectives, metrics = plan.titles
+    return {"algorithms": plan.algorithm_abouts, "objectives": objectives, "metrics": metrics}
+
+
+def refuse_places(config: object, path: Path) -> None:
+    """Refuse an experiment that a stranger's file holds where it names a place to be read.
+
+    Raises:
+        BocuError: it does; classes by where they stand are refused by planning.
+    """
+    if isinstance(config, Mapping):
+        config = [*config, *config.values()]
+    if isinstance(config, list):
+        for each in config:
+            refuse_places(each, path)
+    elif isinstance(config, str) and set(config) & set("/\\~"):
+        raise BocuError(f"{path}: config: found {shown(config)}, which may be a place; not read without --trust")
+
+
+def faults(entry: Entry, archive: Archive) -> Iterator[str]:
+    """Say why a file does not go into an archive, a line each, before anything is played.
+
+    It has no identities or others than it states; it is of another revision than the code at hand; all of it is there
+    already; a label stands there for another method on the same problem.
+    """
+    reduced = entry.reduced
+    if not reduced.identities:
+        yield "no identities: made by an earlier version, or of results without a record; `bocu submit` writes them"
+        return
+    forged = [identity for identity, stated in reduced.stated.items() if identity_of(stated) != identity]
+    missing = {part for run in entry.runs for part in run.key if part} - set(reduced.stated)
+    for identity in [*forged, *sorted(missing)]:
+        yield f"identity {identity}: not that of what the file states"
+    for identity, stated in reduced.stated.items():
+        yield from _revision(identity, stated)
+    others = [other for other in archive.entries if other.file.resolve() != entry.file.resolve()]
+    runs = [run for other in others for run in other.runs]
+    known: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        known.setdefault(run.key, []).append(run)
+    twice = [(run, other) for run in entry.runs for other in known.get(run.key, ()) if run.seeds <= other.seeds]
+    if entry.runs and {run for run, _ in twice} == set(entry.runs):
+        files = ", ".join(dict.fromkeys(other.entry.file.name for _, other in twice))
+        yield f"duplicate: all of its {counted(len(entry.runs), 'branch')} stand in {files}, of the same seeds"
+    labels = {(run.key[0], run.algorithm): run for run in runs}
+    for label, run in {(run.key[0], run.algorithm): run for run in entry.runs}.items():
+        if (other := labels.get(label)) and other.key[2] != run.key[2]:
+            yield (
+                f"label '{run.algorithm}': on '{run.problem}' {other.entry.file.name} has another method under it, "
+                f"{other.key[2]}, not {run.key[2]}; give it a label of its own"
+            )
+
+
+def _revision(identity: str, stated: Plain) -> Iterator[str]:
+    if "revision" not in stated:
+        return
+    kind, _, name = str(stated["class"]).partition("/")
+    try:
+        now = find(kind, name).load().about.revision
+    except BocuError:
+        return  # whoever plays it again has to have it
+    if now != stated["revision"]:
+        yield f"identity {identity}: of revision {stated['revision']} of {stated['class']}; the code at hand has {now}"
+
+
+def runs_in(reduced: Reduced) -> int:
+    """Return how many runs stand in a file: seeds of its branches."""
+    return sum(
+        len(Run(Entry(Path(), reduced), label, objective, algorithm, ("", "", "")).seeds)
+        for label, numbers in reduced.problems.items()
+        for algorithm, objectives in numbers.known.algorithms.items()
+        for objective in objectives
+    )
+
+
+def core_hours(run: Run) -> float:
+    """Return the core hours that a branch took."""
+    numbers = run.numbers
+    if "seconds" not in numbers.variables:
+        return float("nan")
+    times = numbers.at("seconds", Place(run.objective, run.algorithm, ""))
+    return float(np.sum(list(times.values())) * numbers.known.rounds / 3600)

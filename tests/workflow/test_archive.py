@@ -1,0 +1,148 @@
+"""The archive in a run of the pipeline: submitted, checked as a stranger's file, refused where something is wrong."""
+
+import json
+
+import netCDF4
+import numpy as np
+import pytest
+from experiments import tiny
+from workflow.conftest import Pipeline
+
+from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
+from bocu.sweep.archive.identities import identity_of
+
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory):
+    made = Pipeline(tmp_path_factory.mktemp("archive"))
+    made.configuration(tiny(seeds={"first": 0, "count": 4, "per_job": 4}))
+    made.snakemake("--configfile", "experiment.yaml", "--executor", "warm", "--jobs", "2")
+    made.run("bocu", "submit", "results/tiny", "--by", "Jane Doe", "--how", "two cores", "--output", "tiny.nc")
+    (made.folder / "archive").mkdir()
+    return made
+
+
+def doctored(pipeline, change, name="doctored.nc"):
+    """Write the submitted file anew, sealed, with a change."""
+    data = read_netcdf(pipeline.folder / "tiny.nc")
+    write_netcdf(change(data), pipeline.folder / name)
+    return name
+
+
+def checked(pipeline, file, *words):
+    return pipeline.run(*("bocu", "archive", "check", file, "--folder", "archive", "--cores", "2", *words), check=False)
+
+
+def restated(data, place, **changes):
+    """Return a file in which what one identity states is another, with the identity that goes with it."""
+    stated = json.loads(str(data["stated"].values[place])) | changes
+    identities, texts = (data[name].values.astype(str).tolist() for name in ("identity", "stated"))
+    was, now = identities[place], identity_of(stated)
+    identities[place], texts[place] = now, canonical_json(stated)
+    known = {"identity": identities, "stated": texts, "identities": data["identities"].values.astype(str).tolist()}
+    made = {
+        name: (data[name].dims, np.array([value.replace(was, now) for value in values]), data[name].attrs)
+        for name, values in known.items()
+    }
+    return data.drop_vars(known).assign(made)
+
+
+def place_of(data, kind):
+    return next(place for place, text in enumerate(data["stated"].values.astype(str)) if f'"{kind}/' in text)
+
+
+def archived(data, **changes):
+    return data.assign_attrs(archived=canonical_json(json.loads(data.attrs["archived"]) | changes))
+
+
+def test_what_is_submitted_comes_out_again_and_is_listed(pipeline):
+    told = checked(pipeline, "tiny.nc", "--note")
+    assert told.returncode == 0
+    assert "tiny.nc: whole, 2 branches; no other file of archive is against it" in told.stdout
+    assert "regrets have equal bits: seed " in told.stdout
+    pipeline.run("bocu", "archive", "add", "tiny.nc", "--folder", "archive")
+    (pipeline.folder / "tiny.checked.json").rename(pipeline.folder / "archive/tiny.checked.json")
+    listed = pipeline.run("bocu", "archive", "list", "--folder", "archive").stdout
+    assert "Jane Doe; two cores; 20" in listed
+    assert "archive: 1 file, 8 runs" in listed
+    assert "seeds [" in listed
+    assert (
+        "hills/any/pe-gp-ucb" in pipeline.run("bocu", "archive", "list", "--folder", "archive", "--find", "pe-").stdout
+    )
+    again = pipeline.run("bocu", "archive", "add", "tiny.nc", "--folder", "archive", check=False)
+    assert again.returncode == 1  # the same file under the same name
+
+
+def test_identities_of_file_and_experiment_are_the_same(pipeline):
+    of_file, of_experiment = (
+        pipeline.run("bocu", "id", experiment).stdout for experiment in ("tiny.nc", "experiment.yaml")
+    )
+    assert of_file == of_experiment
+    assert "pe-gp-ucb" in of_file
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.drop_vars(["identity", "stated", "identities"]), "no identities"),
+        (
+            lambda data: restated(data, place_of(data, "problem"), revision=7),
+            "of revision 7 of problem/hills; the code",
+        ),
+        (
+            lambda data: data.assign(stated=data["stated"].copy(data=data["stated"].values[::-1])),
+            "not that of what the file states",
+        ),
+        (lambda data: data, "duplicate: all of its 2 branches stand in tiny.nc, of the same seeds"),
+        (
+            lambda data: restated(data, place_of(data, "algorithm"), probe="0" * 16),
+            "has another method under it",
+        ),
+        (lambda data: data.assign_attrs(reduced_version=99), "attribute 'reduced_version': found 99; allowed: 1"),
+    ],
+)
+def test_what_does_not_belong_is_refused_before_anything_is_played(pipeline, change, told):
+    found = checked(pipeline, doctored(pipeline, change))
+    assert found.returncode == 1
+    assert told in found.stdout + found.stderr
+    assert "Traceback" not in found.stderr
+    assert "Snakemake" not in found.stderr
+
+
+def test_a_broken_file_and_an_edited_one_are_refused(pipeline):
+    content = bytearray((pipeline.folder / "tiny.nc").read_bytes())
+    (pipeline.folder / "cut.nc").write_bytes(content[: len(content) // 2])
+    assert "not a readable NetCDF file" in checked(pipeline, "cut.nc").stderr
+    (pipeline.folder / "text.nc").write_text("import os")
+    assert "not a readable NetCDF file" in checked(pipeline, "text.nc").stderr
+    (pipeline.folder / "edited.nc").write_bytes(content)
+    with netCDF4.Dataset(pipeline.folder / "edited.nc", "a") as data:
+        data["number"][0, 0] = 0.5 * data["number"][0, 0]
+    assert "its contents were changed" in checked(pipeline, "edited.nc").stderr
+
+
+def test_what_a_file_names_is_neither_imported_nor_read(pipeline):
+    (pipeline.folder / "own.py").write_text("open('imported', 'w').close()\n", encoding="utf-8")
+    hills = {"name": "hills", "label": "hills", "parameters": {"grid": 60}}
+    of_own = {"iterations": 12, "problems": [hills], "algorithms": ["random", "own.py:Mine"]}
+    a_place = {"iterations": 12, "problems": [{**hills, "parameters": {"initial": {"file": "/etc/passwd"}}}]}
+    for config, told in ((of_own, "own.py:Mine"), (a_place, "'/etc/passwd', which may be a place; not read without")):
+        name = doctored(pipeline, lambda data, config=config: archived(data, config=config))
+        found = pipeline.run("bocu", "verify", name, "--replay", "1", check=False)
+        assert found.returncode == 1
+        assert told in found.stderr
+    assert not (pipeline.folder / "imported").exists()
+
+
+def test_a_doctored_number_does_not_come_out_again(pipeline):
+    def lucky(data):
+        number = data["number"].copy()
+        number[(data["row_word"] == "final") & (data["row_algorithm"] == "pe-gp-ucb")] *= 0.5
+        return data.assign(number=number)
+
+    found = pipeline.run("bocu", "verify", doctored(pipeline, lucky), "--replay", "4", "--cores", "2", check=False)
+    assert found.returncode == 1
+    assert "hills/any/pe-gp-ucb (so), final: differs by " in found.stdout
+    assert "first between rounds 12 and 12" in found.stdout or "first between rounds" in found.stdout
