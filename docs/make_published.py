@@ -26,6 +26,7 @@ from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING, number
 from bocu.pages.figures.base import Drawing, finish, svg_of
+from bocu.pages.figures.regret import CUT_WORDS
 from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
 from bocu.pages.report.claims import BEGIN as CLAIMS_BEGIN
 from bocu.pages.report.claims import END as CLAIMS_END
@@ -206,7 +207,8 @@ def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     if figures:
         lines += [
             "",
-            f"Mean and one standard error over seeds, at the rounds that are kept. {DRAWN.format(experiment)}",
+            "Mean and one standard error over seeds, at the rounds that are kept."
+            f"{CUT_WORDS} {DRAWN.format(experiment)}",
         ]
     return sentence, "\n".join(lines) + "\n", drawing
 

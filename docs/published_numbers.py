@@ -17,7 +17,7 @@ from bocu.pages.figures.base import finish
 from bocu.pages.figures.every_round import RobustFrontParameters
 from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
-from bocu.pages.figures.regret import Curve, PanelsParameters, Row, draw_curves
+from bocu.pages.figures.regret import LINE_OF_A_ROW, Curve, PanelsParameters, Row, apart, cut_off, draw_curves
 from bocu.pages.figures.relative_regret import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.times import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
@@ -198,6 +198,9 @@ class PublishedNumbers:
         for axes, (problem, scored, own) in zip(panels, cells, strict=True):
             own = [replace(curve, look=seen[curve.title]) for curve in own]
             draw_curves(axes, own, parameters.log_rounds, parameters.log_regret)
+            near, far = apart(own)
+            if far and parameters.cut and not parameters.log_regret:
+                cut_off(axes, near, far, gains=False, line=LINE_OF_A_ROW)
             axes.set_title(f"{problem}\n{scored}", fontsize=7)
         if narrow:
             handles = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))

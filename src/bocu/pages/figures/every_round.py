@@ -35,7 +35,17 @@ from bocu.pages.figures.base import (
 )
 from bocu.pages.figures.marks import Titles, looks_of, titles_of
 from bocu.pages.figures.realised import RealisedParameters, realise
-from bocu.pages.figures.regret import SPREAD, SPREADS, Curve, Spread, curves_over_seeds, draw_curves
+from bocu.pages.figures.regret import (
+    CUT_WORDS,
+    SPREAD,
+    SPREADS,
+    Curve,
+    Spread,
+    apart,
+    curves_over_seeds,
+    cut_off,
+    draw_curves,
+)
 from bocu.pages.figures.results import HYPERVOLUME_SHARE, NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet
 from bocu.sweep.evaluation.cubes import Family, families_of
@@ -53,6 +63,8 @@ PANEL_HEIGHT = 2.2
 AXIS_LETTERS = 72
 """Letters below all panels together."""
 BEST = "best under each law"
+MOST_ENDS, END_LETTERS = 6, 24
+"""Lines that are named at their ends, and letters of their names: more stand in a legend below."""
 
 
 class RobustnessCurveParameters(RealisedParameters):
@@ -108,20 +120,27 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         tables = {family.label: _table(cube, titles, family, self._places(cube, family, inputs)) for family in families}
         if all(table.empty for table in tables.values()):
             return nothing_to_show(cube, TITLE, "no run is finished")
-        count, up = len(families), with_unit("lost against the best under each law", cube.units)
-        below = style.legend_height(list(looks)) if count > 1 else 0.0
+        count, up = len(families), with_unit("lost against the best", cube.units)
+        named = count > 1 or len(looks) > MOST_ENDS or max(map(len, looks)) > END_LETTERS
+        below = style.legend_height(list(looks)) if named else 0.0
         picture, panels = style.facets(count, PANEL_HEIGHT, count, below=below, up=up)
+        left = False
         for axes, family in zip(panels, families, strict=True):
             lost = tables[family.label]
             curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
             draw_curves(axes, [curve if _apart(curve, curves) else _faded(curve) for curve in curves], from_zero=False)
             axes.set(title=family.title, xlabel=self._axis(family, count))
-            if count == 1:
+            near, far = apart(curves)
+            if far:
+                cut_off(axes, near, far, gains=False)
+                left = True
+            if not named:
                 axes.margins(x=0.0)
-                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in curves}, looks)
-        if count > 1:
+                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in near}, looks)
+        if named:
             style.legend_below(picture, list(looks))
-        return self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
+        drawn = self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
+        return replace(drawn, caption=drawn.caption + CUT_WORDS * left)
 
     def _axis(self, family: Family, abreast: int) -> str:
         stated, end = self.parameters.set, family.specifications[0]["under"]["to"]
