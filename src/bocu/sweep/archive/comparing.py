@@ -82,15 +82,30 @@ def met_by(entry: Entry, archive: Archive) -> Iterator[Run]:
                 yield run
 
 
-def meetings(entry: Entry, others: Sequence[Run], margin: Margin | None = None) -> Iterator[Meeting]:
+def board(archive: Archive) -> Iterator[tuple[Entry, Meeting]]:
+    """Return all that meets in an archive, a problem once: by the labels of the first file that has it."""
+    seen: set[str] = set()
+    for entry in archive.entries:
+        new = [label for label, of in entry.reduced.identities.items() if of["problem"] not in seen]
+        seen |= {of["problem"] for of in entry.reduced.identities.values()}
+        others = list(met_by(entry, archive))
+        yield from ((entry, each) for each in meetings(entry, others, problems=new))
+
+
+def meetings(
+    entry: Entry, others: Sequence[Run], margin: Margin | None = None, problems: Sequence[str] | None = None
+) -> Iterator[Meeting]:
     """Return what meets on each problem of an entry, under its metrics.
 
     Args:
         entry: whose problems, objectives and metrics these are.
         others: branches of other entries.
         margin: as of `Standings`.
+        problems: labels of those that are wanted; all, if left out.
     """
     for problem, of in entry.reduced.identities.items():
+        if problems is not None and problem not in problems:
+            continue
         mine = [run for run in entry.runs if run.problem == problem]
         every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
         pursued = [label for label in of["objectives"] if any(run.objective == label for run in mine)]

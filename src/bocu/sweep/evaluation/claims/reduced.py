@@ -69,6 +69,7 @@ class Reduced:
         identities: label of a problem -> those of it, its branches and scores, as `Identities.problems` has them.
         about: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who
             submitted it, how and when.
+        runs: how many stand in it.
     """
 
     experiment: str
@@ -80,6 +81,7 @@ class Reduced:
     stated: Mapping[str, Plain] = field(default_factory=dict)
     identities: Mapping[str, Plain] = field(default_factory=dict)
     about: Plain = field(default_factory=dict)
+    runs: int = 0
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
@@ -150,7 +152,14 @@ def read_reduced(path: Path) -> Reduced:
         stated, identities = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
         name = str(data.attrs["experiment"])
-        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about)
+        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data))
+
+
+def _runs(data: "xr.Dataset") -> int:
+    """Count the runs, by what is kept once of each."""
+    words = data["row_word"].values.astype(str)
+    word = next((one for one in ("payoff", "seconds", "final") if one in words), "")
+    return int(np.isfinite(data["number"].values[words == word]).sum())
 
 
 _KNOWN_BY = ((IDENTITY, STATED), ("problem", IDENTITIES))
