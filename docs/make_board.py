@@ -54,7 +54,7 @@ def rows(found: list[tuple[Entry, Meeting]]) -> Iterator[dict[str, object]]:
             yield {
                 "problem": entry.reduced.identities[met.problem]["problem"],
                 "problem_label": met.problem,
-                "objective": about["objectives"].get(met.objective, met.objective),
+                "objective": met.objective,
                 "metric": about["metrics"][met.metric],
                 "rounds": met.rounds,
                 "method": key,
