@@ -5,7 +5,7 @@ There is no index to be kept: it is made of the files. They are strangers' work,
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -139,7 +139,13 @@ class Archive:
         return found
 
 
-def identify(file: Path, plan: "Plan", config: Mapping[str, Any], added: Mapping[str, str] | None = None) -> None:
+def identify(
+    file: Path,
+    plan: "Plan",
+    config: Mapping[str, Any],
+    added: Mapping[str, str] | None = None,
+    problems: Collection[str] | None = None,
+) -> None:
     """Write into reduced results what their branches are known by, and all that it takes to play them again.
 
     Args:
@@ -147,11 +153,12 @@ def identify(file: Path, plan: "Plan", config: Mapping[str, Any], added: Mapping
         plan: of the experiment, by which the code of today probes; its data are at hand.
         config: the experiment's files and settings, merged.
         added: who submits it and how; None: nobody does.
+        problems: labels of those that are known by it; all of the file, if left out.
     """
     from bocu.sweep.archive.identities import asked_of, identities_of  # what lists an archive needs none of it
 
     data = read_netcdf(file, sealed=True)
-    found = identities_of(asked_of(plan), data["problem"].values.astype(str).tolist())
+    found = identities_of(asked_of(plan), problems or data["problem"].values.astype(str).tolist())
     about = told_of(plan)
     about["config"] = {key: config[key] for key in OF_NUMBERS if key in config}
     if plan.experiment.data.source in ("simulate", "shipped"):

@@ -149,17 +149,20 @@ def read_reduced(path: Path) -> Reduced:
         trial = str(data.attrs.get("trial", ""))
         checks = json.loads(data.attrs[CHECKS]) if CHECKS in data.attrs else None
         settings, seeds = json.loads(data.attrs["settings"]), tuple(map(int, table.seeds))
-        stated, identities = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
+        stated, known = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
+        identities = {label: of for label, of in known.items() if of}  # those of some problems may not be known
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
         name = str(data.attrs["experiment"])
         return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data))
 
 
 def _runs(data: "xr.Dataset") -> int:
-    """Count the runs, by what is kept once of each."""
-    words = data["row_word"].values.astype(str)
-    word = next((one for one in ("payoff", "seconds", "final") if one in words), "")
-    return int(np.isfinite(data["number"].values[words == word]).sum())
+    """Count the runs: seeds of a branch of which any number is there."""
+    labels = np.stack([data[f"row_{label}"].values.astype(str) for label in ("problem", "objective", "algorithm")])
+    branches, branch = np.unique(labels, axis=1, return_inverse=True)
+    there = np.zeros((branches.shape[1], data.sizes["seed"]), dtype=bool)
+    np.logical_or.at(there, branch.ravel(), np.isfinite(data["number"].values))
+    return int(there.sum())
 
 
 _KNOWN_BY = ((IDENTITY, STATED), ("problem", IDENTITIES))
@@ -169,7 +172,7 @@ def with_identities(
     data: "xr.Dataset", stated: Mapping[str, Plain], identities: Mapping[str, Plain], about: Plain
 ) -> "xr.Dataset":
     """Return the data set of a file of reduced results with what `Reduced` has besides."""
-    of_problems = [canonical_json(identities[label]) for label in data["problem"].values.astype(str).tolist()]
+    of_problems = [canonical_json(identities.get(label, {})) for label in data["problem"].values.astype(str).tolist()]
     parts = {
         IDENTITY: _told(IDENTITY, list(stated), "what is known by behaviour"),
         STATED: _told(IDENTITY, [*map(canonical_json, stated.values())], "what its identity is the hash of, JSON"),
