@@ -108,6 +108,19 @@ def test_a_guarantee_lies_below_the_worst_case_the_more_the_shorter_the_log():
     assert short.worst - short.guaranteed > 2.0 * (long.worst - long.guaranteed) > 0.0
 
 
+def test_noise_where_the_worst_contexts_are_lowers_the_guarantee_and_even_noise_does_not():
+    world = np.random.default_rng(5)
+    even = kiosk(120).assign(profit=lambda one: one.profit + 8.0 * world.normal(size=120))
+    uneven = kiosk(120).assign(profit=lambda one: one.profit + 1.6 * one.rain * world.normal(size=120))
+    extra = []
+    for log in (even, uneven):
+        found = bocu.suggest(log, **ASKED, radius=0.6)
+        learnt, value = found.search.learnt, np.array([found.decision["order"]])
+        weights = np.array([0.1, 0.1, 0.1, 0.7])
+        extra.append(learnt.unevenness(value, weights) / float(learnt.spreads(value[None], weights)[0]) ** 2)
+    assert extra[0] < 0.25 < extra[1]
+
+
 def test_costs_are_minimised_as_earnings_are_maximised():
     log = kiosk()
     earned = bocu.suggest(log, **ASKED, radius=0.2)

@@ -67,7 +67,7 @@ def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, name, obj
     assert_continued(tmp_path, specified, (5, 11))
 
 
-@pytest.mark.parametrize(("name", "objective", "parameters"), SOME)
+@pytest.mark.parametrize(("name", "objective", "parameters"), EXAMPLES)
 def test_a_recorded_run_tells_what_was_known(tmp_path, name, objective, parameters):
     specified = specification(name, objective, 8, {"protocol": "simulator"}, **parameters)
     execute(Block(specified, {}, "code"), tmp_path / "run.nc", tmp_path / "checkpoints", 1e9)

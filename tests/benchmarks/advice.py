@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 import bocu
 from bocu.advice.choices import read_decisions
@@ -203,10 +204,8 @@ def lost(seed: int, kind: str, name: str) -> tuple[float, ...]:
 
 def wilson(hits: int, count: int) -> str:
     """Return a share with its 95 % interval (Wilson, 1927)."""
-    share, z2 = hits / count, 1.96**2
-    middle = (share + z2 / 2 / count) / (1 + z2 / count)
-    half = 1.96 * np.sqrt(share * (1 - share) / count + z2 / 4 / count**2) / (1 + z2 / count)
-    return f"{100 * share:.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
+    low, high = binomtest(hits, count).proportion_ci(method="wilson")
+    return f"{100 * hits / count:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def in_turns(cells: list, minutes: float, first: int, measure: Callable) -> dict:

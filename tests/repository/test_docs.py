@@ -7,7 +7,6 @@ import sys
 from pathlib import PurePosixPath
 
 import pytest
-import yaml
 
 from bocu.commands.main import COMMANDS
 from bocu.sweep.experiment.configuration import read_experiment_file

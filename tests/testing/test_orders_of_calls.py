@@ -226,7 +226,6 @@ def of_surrogates() -> Questions:
         "grid, draw of the prior": lambda: pathwise.draw_prior(np.random.default_rng(2)),
         "arms, now": lambda: arms.predict(12),
         "arms, later": lambda: arms.predict(20),
-        "arms, mean": lambda: arms.mean(15),
         "arms, evidence": lambda: arms.log_evidence,
         "box, now": lambda: box.predict([0, 1], LINE, 12),
         "box, later": lambda: box.predict([1], LINE[:4], 19),

@@ -1,5 +1,6 @@
 """The archive in a run of the pipeline: submitted, checked as a stranger's file, refused where something is wrong."""
 
+import csv
 import json
 
 import netCDF4
@@ -146,3 +147,24 @@ def test_a_doctored_number_does_not_come_out_again(pipeline):
     assert found.returncode == 1
     assert "hills/any/pe-gp-ucb (so), final: differs by " in found.stdout
     assert "first between rounds 12 and 12" in found.stdout or "first between rounds" in found.stdout
+
+
+def test_a_new_method_stands_beside_all_others_and_none_of_them_is_run(pipeline):
+    published = pipeline.folder / "docs/results"
+    published.mkdir(parents=True)
+    (published / "tiny.nc").write_bytes((pipeline.folder / "tiny.nc").read_bytes())
+    seeds = {"first": 0, "count": 4, "per_job": 4}
+    mine = tiny(name="mine", seeds=seeds, iterations=15, algorithms=["mle", "oracle", "random"], compare="archive")
+    pipeline.configuration(mine, "mine.yaml")
+    told = pipeline.run("bocu", "plan", "mine.yaml").stdout
+    assert "archive: 1 branch of other methods in docs/results, which took " in told
+    assert "left out" not in told  # random is there, of fewer rounds
+    pipeline.snakemake("--configfile", "mine.yaml")
+    page = pipeline.folder / "results/mine/report/index.html"
+    text = page.read_text(encoding="utf-8")
+    assert "1 branch of tiny.nc (Jane Doe; two cores; " in text
+    assert "On hills up to round 12, which all have." in text
+    with (page.parent / "tables/beside-the-archive.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["algorithm"] for row in csv.DictReader(file)} >= {"MLE", "PE-GP-UCB", "Random"}
+    assert not list((pipeline.folder / "results/mine/runs").rglob("pe-gp-ucb"))
+    assert "all stand" in pipeline.run("bocu", "verify", page).stdout

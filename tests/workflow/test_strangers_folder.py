@@ -50,6 +50,9 @@ CALLS = {
     "report": ["own.yaml --output out/index.html", "tiny --output out/index.html"],
     "audit": ["own.yaml --cases 1 --moments 0"],
     "crate": ["own.yaml --output out", "theirs --output out", "settings --output out"],
+    "submit": ["results/tiny --by me --output out.nc", "results/theirs --by me --output out.nc", "ZIP --by me"],
+    "archive": ["list --folder results/theirs", "check results/theirs/long.nc --folder out", "add ZIP --folder out"],
+    "id": ["own.yaml", "theirs", "absolute", "results/theirs/long.nc"],
     "claims": ["claims.yaml", "claims.yaml --results ZIP", "results/theirs/claims.yaml", "claims.yaml --results ."],
 }
 OUTPUTS = ("out", "reports", ".snakemake", "data", "__pycache__", ".out")

@@ -28,9 +28,6 @@ _BLOCKS_FADE = 1 / 4
 #: The last rows of the log that are replayed, candidates, and points that a reference is gathered into.
 _MOST_ROWS, _CANDIDATES, _POINTS = 1000, 512, 24
 
-#: Share of the worst blocks whose mean is told.
-_WORST = 0.1
-
 
 def choose(
     search: Search,
@@ -88,7 +85,7 @@ def choose(
         len(starts),
         horizon,
         cells,
-        _earned(scores[taken], sign, horizon),
+        Earned.of(scores[taken], sign),
         _gain(scores[taken] - scores[0]),
     )
 
@@ -129,11 +126,6 @@ def _simplest(scores: np.ndarray, weights: np.ndarray) -> int:
     mean = behind @ share
     error = np.sqrt((((behind - mean[:, None]) * share) ** 2).sum(axis=1) / (1.0 - (share**2).sum()))
     return int(np.argmax(mean <= error))
-
-
-def _earned(scores: np.ndarray, sign: float, horizon: int) -> Earned:
-    worst = np.sort(scores)[: max(1, round(_WORST * len(scores)))]
-    return Earned(sign * float(scores.mean()), sign * float(worst.mean()), sign * float(scores.sum()) * horizon)
 
 
 def _gain(differences: np.ndarray) -> Gain:

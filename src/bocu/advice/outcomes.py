@@ -198,6 +198,10 @@ class Combined:
         """Return standard deviations (n,) of expectations under distributions (n, C) or (C,)."""
         return self._joined([model.spreads(values, weights) for model in self.models])
 
+    def unevenness(self, value: np.ndarray, weights: np.ndarray) -> float:
+        """Return by how much uneven noise widens the variance of an expected sum."""
+        return float(self._weights**2 @ np.array([model.unevenness(value, weights) for model in self.models]))
+
     def joint(self, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean (n,) and covariance (n, n) of expected sums of decisions (n, d) over contexts weighted (C,)."""
         means, covariances = zip(*(model.joint(values, weights) for model in self.models), strict=True)

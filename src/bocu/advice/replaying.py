@@ -28,14 +28,13 @@ from bocu.advice.replayed import (
     STEADY,
     SUGGESTED,
     Brought,
-    Earned,
-    Gain,
     JudgedRow,
     PartOfLog,
     Replay,
     Step,
 )
 from bocu.advice.suggesting import suggest
+from bocu.advice.suggestion import Earned, Gain
 from bocu.advice.time import Clock, in_time, table_rows_at
 from bocu.core.errors import BocuError, shown
 from bocu.robust.ambiguity.checks import radius as checked_radius
@@ -294,8 +293,8 @@ _ENOUGH_SHARE, _ENOUGH = 0.5, 20
 #: The fewest rows that the log judges, and that have a forecast.
 _FEWEST_JUDGED = 10
 
-#: Share of the worst rows whose mean is told, and parts that a context or the time is cut into.
-_WORST, _PARTS = 0.1, 3
+#: Parts that a context or the time is cut into.
+_PARTS = 3
 
 
 def replay(
@@ -412,7 +411,7 @@ def replay(
         judged=len(verdict.rows),
         matched=int(matched),
         logged=float(logged.mean()),
-        earned={who: _earned(found, sign) for who, found in payoffs.items()},
+        earned={who: Earned.of(found, sign) for who, found in payoffs.items()},
         gains=_gains(verdict, counted),
         parts=_parts(verdict, counted, names, seen, time, clock),
         outcomes=_brought(verdict, outcomes) if len(outcomes) > 1 else [],
@@ -475,11 +474,6 @@ def _without_forecast(judged: np.ndarray) -> list[str]:
     return notes
 
 
-def _earned(payoffs: np.ndarray, sign: float) -> Earned:
-    worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
-    return Earned(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
-
-
 def _gains(verdict: Judgement, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
     """Return gains by pairs of who decides; none of rows of a single step."""
     found = {_pair(pair): verdict.gain(pair, weights, chosen) for pair in PAIRS}
@@ -539,7 +533,7 @@ def _brought(verdict: Judgement, outcomes: Sequence[Outcome]) -> list[Brought]:
             one.name,
             one.minimise,
             one.weight,
-            {who: _earned(found[i], one.sign) for who, found in verdict.payoffs.items()},
+            {who: Earned.of(found[i], one.sign) for who, found in verdict.payoffs.items()},
             _gains(verdict, np.eye(len(outcomes))[i]),
         )
         for i, one in enumerate(outcomes)

@@ -374,15 +374,17 @@ class Judge:
         """Return the worst expectation that a decision (d,) keeps, as far as a log can tell: a lower bound.
 
         It is the worst expectation of the model's payoffs, less so many standard deviations of it: of the payoffs under
-        the distribution that is worst, and between hyper-parameters as probable as the log has them.
+        the distribution that is worst, with noise as uneven as the rows have it, and between hyper-parameters as
+        probable as the log has them.
         """
         row = value[None]
         told = float(rule.lowest(self.learnt.means(row))[0])
         variance = 0.0
         for one in self._draws:
             payoffs = one.means(row)
-            spread = float(one.spreads(row, rule.worst(payoffs))[0])
-            variance += spread**2 + (float(rule.lowest(payoffs)[0]) - told) ** 2
+            worst = rule.worst(payoffs)
+            known = float(one.spreads(row, worst)[0]) ** 2 + one.unevenness(value, worst[0])
+            variance += known + (float(rule.lowest(payoffs)[0]) - told) ** 2
         return told - BOUND * float(np.sqrt(variance / len(self._draws)))
 
     def expectations(self, values: np.ndarray) -> np.ndarray:

@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
 from bocu.advice.search import Search
 from bocu.core.written import table
+
+#: Share of the worst rows or blocks whose mean is told.
+_WORST = 0.1
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,12 @@ class Earned:
     mean: float
     worst: float
     total: float
+
+    @classmethod
+    def of(cls, payoffs: np.ndarray, sign: float) -> "Earned":
+        """Return what payoffs (n,), to be maximised, amount to in units of the outcome."""
+        worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
+        return cls(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
 
 
 @dataclass(frozen=True)
@@ -348,20 +359,20 @@ def _decision(suggestion: Suggestion) -> list[str]:
     if suggestion.constraints:
         lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
     low, high = best.interval
-    known = functools.partial(rounded, doubt=(high - low) / 2.0)
+    close = functools.partial(rounded, doubt=(high - low) / 2.0)
     lines.append(
-        f"Expected {name}: {known(best.expected)}{unit}, which the log places between {known(low)} and {known(high)} "
+        f"Expected {name}: {close(best.expected)}{unit}, which the log places between {close(low)} and {close(high)} "
         "(95 %)"
     )
     for one in suggestion.outcomes:
         low, high = one.interval
         lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
-    if best.guaranteed is not None:
+    if best.guaranteed is not None and best.worst is not None:
         most = "at most" if suggestion.minimise else "at least"
         nearly = ", nearly that of the worst context there is" if suggestion.nearly_worst else ""
         lines.append(
-            f"Guaranteed {name}: an expectation of {most} {known(best.guaranteed)}{unit}; the worst case of the model "
-            f"is {known(best.worst)}{nearly}"
+            f"Guaranteed {name}: an expectation of {most} {close(best.guaranteed)}{unit}; the worst case of the model "
+            f"is {close(best.worst)}{nearly}"
         )
     if suggestion.given_up > 0.0:
         verb = "costs more" if suggestion.minimise else "earns less"

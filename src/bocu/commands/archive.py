@@ -138,11 +138,10 @@ def played_again(again: "Again", count: int, cores: str, noted: bool = False) ->
 
 def _files(archive: "Archive") -> "Iterator[str]":
     from bocu.core.written import NOTHING, counted, table
-    from bocu.sweep.archive.entries import runs_in
 
     rows, total = [], 0
     for entry in archive.entries:
-        runs = runs_in(entry.reduced)
+        runs = entry.reduced.runs
         total += runs
         known = str(len(entry.runs)) if entry.runs else NOTHING
         checked = f"seeds {entry.checked['seeds']}" if entry.checked else NOTHING

@@ -122,10 +122,11 @@ def reduced_to(folder: Path, output: Path, final: bool, trust: bool, added: "Map
     known = MADE_FROM in record_in(folder)
     if added and not known:
         raise BocuError(f"{folder}: no record of what it was made from; results/NAME of a sweep by Snakemake is wanted")
+    sources = sources_as_made(folder.name) if known else None
+    plan = plan_of(sources, trust) if sources else None
     reduce_results(folder, output, final)
-    if known:
-        sources = sources_as_made(folder.name)
-        identify(output, plan_of(sources, trust), merged(sources), added)
+    if sources and plan:
+        identify(output, plan, merged(sources), added)
     reduced = read_reduced(output)
     problems = counted(len(reduced.problems), "problem")
     typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

@@ -335,6 +335,6 @@ class Contextual(ContinuousAlgorithm[Continuous]):
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
 
-    def _estimated(self, samples: int, generator: np.random.Generator) -> np.ndarray:
-        """Draw from a kernel density estimate of the contexts seen, shape (samples, Dc)."""
-        return KernelDensity.fit(self.observed, self.lower, self.upper).sample(generator, samples)
+    def _estimated(self, samples: int, generator: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
+        """Draw from a kernel density estimate of the contexts seen, by weights (t,) or alike, shape (samples, Dc)."""
+        return KernelDensity.fit(self.observed, self.lower, self.upper, weights).sample(generator, samples)

@@ -31,7 +31,7 @@ class Meeting:
 
     Attributes:
         problem: label of the problem in the results that are compared.
-        objective: label there of what is pursued, or `any`.
+        objective: label of what is pursued, there or in the first file that does, or `any`.
         metric: label there of what scores.
         rounds: up to which regret is summed.
         table: their regrets and standings, by what tells methods apart.
@@ -82,23 +82,49 @@ def met_by(entry: Entry, archive: Archive) -> Iterator[Run]:
                 yield run
 
 
-def meetings(entry: Entry, others: Sequence[Run], margin: Margin | None = None) -> Iterator[Meeting]:
+def board(archive: Archive) -> Iterator[tuple[Entry, Meeting]]:
+    """Return all that meets in an archive, a problem once: by the labels of the first file that has it."""
+    seen: set[str] = set()
+    for entry in archive.entries:
+        new = [label for label, of in entry.reduced.identities.items() if of["problem"] not in seen]
+        seen |= {of["problem"] for of in entry.reduced.identities.values()}
+        others = list(met_by(entry, archive))
+        yield from ((entry, each) for each in meetings(entry, others, problems=new))
+
+
+def meetings(
+    entry: Entry, others: Sequence[Run], margin: Margin | None = None, problems: Sequence[str] | None = None
+) -> Iterator[Meeting]:
     """Return what meets on each problem of an entry, under its metrics.
 
     Args:
         entry: whose problems, objectives and metrics these are.
         others: branches of other entries.
         margin: as of `Standings`.
+        problems: labels of those that are wanted; all, if left out.
     """
     for problem, of in entry.reduced.identities.items():
+        if problems is not None and problem not in problems:
+            continue
         mine = [run for run in entry.runs if run.problem == problem]
         every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
-        pursued = [label for label in of["objectives"] if any(run.objective == label for run in mine)]
-        for objective, metric in shown_pairs(pursued or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics):
-            identity = of["objectives"].get(objective, "")
-            allowed = [run for run in every if run.key[1] in ("", identity)]
+        pursued = _pursued(every)
+        for objective, metric in shown_pairs(
+            list(pursued) or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics
+        ):
+            allowed = [run for run in every if run.key[1] in ("", pursued.get(objective, ""))]
             if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin):
                 yield found
+
+
+def _pursued(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the identities of what some of the branches pursue, by the label that the first of them has for it."""
+    found: dict[str, str] = {}
+    for run in runs:
+        if run.key[1] and run.key[1] not in found.values():
+            label = run.objective if run.objective not in found else f"{run.objective} of {run.entry.file.stem}"
+            found[label] = run.key[1]
+    return found
 
 
 def _meeting(

@@ -5,11 +5,11 @@ There is no index to be kept: it is made of the files. They are strangers' work,
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.core.plain import Plain
 from bocu.core.written import counted
-from bocu.sweep.archive.identities import asked_of, identities_of, identity_of
 from bocu.sweep.evaluation.claims.numbers import Numbers
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, with_identities
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
-from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.registry import find
+
+if TYPE_CHECKING:
+    from bocu.sweep.experiment.plan import Plan
 
 FOLDER = Path("docs/results")
 """The archive of the clone."""
@@ -138,7 +139,13 @@ class Archive:
         return found
 
 
-def identify(file: Path, plan: Plan, config: Mapping[str, Any], added: Mapping[str, str] | None = None) -> None:
+def identify(
+    file: Path,
+    plan: "Plan",
+    config: Mapping[str, Any],
+    added: Mapping[str, str] | None = None,
+    problems: Collection[str] | None = None,
+) -> None:
     """Write into reduced results what their branches are known by, and all that it takes to play them again.
 
     Args:
@@ -146,9 +153,12 @@ def identify(file: Path, plan: Plan, config: Mapping[str, Any], added: Mapping[s
         plan: of the experiment, by which the code of today probes; its data are at hand.
         config: the experiment's files and settings, merged.
         added: who submits it and how; None: nobody does.
+        problems: labels of those that are known by it; all of the file, if left out.
     """
+    from bocu.sweep.archive.identities import asked_of, identities_of  # what lists an archive needs none of it
+
     data = read_netcdf(file, sealed=True)
-    found = identities_of(asked_of(plan), data["problem"].values.astype(str).tolist())
+    found = identities_of(asked_of(plan), problems or data["problem"].values.astype(str).tolist())
     about = told_of(plan)
     about["config"] = {key: config[key] for key in OF_NUMBERS if key in config}
     if plan.experiment.data.source in ("simulate", "shipped"):
@@ -158,7 +168,7 @@ def identify(file: Path, plan: Plan, config: Mapping[str, Any], added: Mapping[s
     write_netcdf(with_identities(data, found.stated, found.problems, json.loads(canonical_json(about))), file)
 
 
-def told_of(plan: Plan) -> Plain:
+def told_of(plan: "Plan") -> Plain:
     """Return titles and looks of an experiment, by kind and label."""
     objectives, metrics = plan.titles
     return {"algorithms": plan.algorithm_abouts, "objectives": objectives, "metrics": metrics}
@@ -185,6 +195,8 @@ def faults(entry: Entry, archive: Archive) -> Iterator[str]:
     It has no identities or others than it states; it is of another revision than the code at hand; all of it is there
     already; a label stands there for another method on the same problem.
     """
+    from bocu.sweep.archive.identities import identity_of
+
     reduced = entry.reduced
     if not reduced.identities:
         yield "no identities: made by an earlier version, or of results without a record; `bocu submit` writes them"
@@ -223,16 +235,6 @@ def _revision(identity: str, stated: Plain) -> Iterator[str]:
         return  # whoever plays it again has to have it
     if now != stated["revision"]:
         yield f"identity {identity}: of revision {stated['revision']} of {stated['class']}; the code at hand has {now}"
-
-
-def runs_in(reduced: Reduced) -> int:
-    """Return how many runs stand in a file: seeds of its branches."""
-    return sum(
-        len(Run(Entry(Path(), reduced), label, objective, algorithm, ("", "", "")).seeds)
-        for label, numbers in reduced.problems.items()
-        for algorithm, objectives in numbers.known.algorithms.items()
-        for objective in objectives
-    )
 
 
 def core_hours(run: Run) -> float:

@@ -148,7 +148,7 @@ class CubeNumbers(Numbers):
         match word:
             case "final" | "mean" | "at":
                 seeds, regret = self._regret(place.objective, place.algorithm, place.metric)
-                total = regret[:, : place.round].sum(axis=1)
+                total = regret[:, : place.round].cumsum(axis=1)[:, -1]  # one seed or many: added up in one order
                 return seeds, total / regret.shape[1] if word == "mean" else total
             case "recommended":
                 done, branch = self._branch("recommended_regret", (place.objective, place.algorithm))

@@ -69,6 +69,7 @@ class Reduced:
         identities: label of a problem -> those of it, its branches and scores, as `Identities.problems` has them.
         about: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who
             submitted it, how and when.
+        runs: how many stand in it.
     """
 
     experiment: str
@@ -80,6 +81,7 @@ class Reduced:
     stated: Mapping[str, Plain] = field(default_factory=dict)
     identities: Mapping[str, Plain] = field(default_factory=dict)
     about: Plain = field(default_factory=dict)
+    runs: int = 0
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
@@ -147,10 +149,20 @@ def read_reduced(path: Path) -> Reduced:
         trial = str(data.attrs.get("trial", ""))
         checks = json.loads(data.attrs[CHECKS]) if CHECKS in data.attrs else None
         settings, seeds = json.loads(data.attrs["settings"]), tuple(map(int, table.seeds))
-        stated, identities = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
+        stated, known = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
+        identities = {label: of for label, of in known.items() if of}  # those of some problems may not be known
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
         name = str(data.attrs["experiment"])
-        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about)
+        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data))
+
+
+def _runs(data: "xr.Dataset") -> int:
+    """Count the runs: seeds of a branch of which any number is there."""
+    labels = np.stack([data[f"row_{label}"].values.astype(str) for label in ("problem", "objective", "algorithm")])
+    branches, branch = np.unique(labels, axis=1, return_inverse=True)
+    there = np.zeros((branches.shape[1], data.sizes["seed"]), dtype=bool)
+    np.logical_or.at(there, branch.ravel(), np.isfinite(data["number"].values))
+    return int(there.sum())
 
 
 _KNOWN_BY = ((IDENTITY, STATED), ("problem", IDENTITIES))
@@ -160,7 +172,7 @@ def with_identities(
     data: "xr.Dataset", stated: Mapping[str, Plain], identities: Mapping[str, Plain], about: Plain
 ) -> "xr.Dataset":
     """Return the data set of a file of reduced results with what `Reduced` has besides."""
-    of_problems = [canonical_json(identities[label]) for label in data["problem"].values.astype(str).tolist()]
+    of_problems = [canonical_json(identities.get(label, {})) for label in data["problem"].values.astype(str).tolist()]
     parts = {
         IDENTITY: _told(IDENTITY, list(stated), "what is known by behaviour"),
         STATED: _told(IDENTITY, [*map(canonical_json, stated.values())], "what its identity is the hash of, JSON"),

@@ -1,0 +1,99 @@
+"""The archive of the clone: read by xarray alone, known by identities, compared without a run."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
+from bocu.sweep.archive.entries import Archive, Entry, faults
+from bocu.sweep.archive.identities import Identities, identity_of
+from bocu.sweep.evaluation.claims.reduced import read_reduced
+
+OUTSIDER = "harbour.nc"
+
+
+@pytest.fixture(scope="module")
+def outsider(root):
+    file = root / "docs/results" / OUTSIDER
+    return Entry(file, read_reduced(file))
+
+
+def only(entry, *algorithms):
+    """The entry of results with some of its methods alone."""
+    numbers = dict(entry.reduced.problems)
+    for label, own in numbers.items():
+        numbers[label] = own.named({})
+        kept = {name: objectives for name, objectives in own.known.algorithms.items() if name in algorithms}
+        numbers[label].known = replace(own.known, algorithms=kept)
+    found = Identities(dict(entry.reduced.stated), dict(entry.reduced.identities))
+    return own_entry("mine", numbers, found, entry.reduced.about)
+
+
+def test_the_five_lines_of_the_page_read_a_file(root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    code = re.search(r"```python\n(.*?)```", (root / "docs/archive.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    assert len(code.splitlines()) == 5
+    exec(code, {})
+    told = capsys.readouterr().out
+    numbers = read_reduced(root / "docs/results/kirschner2020.nc").problems.values()
+    assert all(method in told for one in numbers for method in one.known.algorithms)
+
+
+def test_the_outsiders_entry_belongs_was_played_again_and_says_who_made_it(root, outsider):
+    assert list(faults(outsider, Archive(root / "docs/results"))) == []
+    assert outsider.checked["regrets"]["equal bits"] > 0  # of this very file: the note holds its hash
+    assert "outsider" in outsider.added
+    assert {run.algorithm for run in outsider.runs} == {"robust-botorch", "in-turn", "ts-bocu", "random"}
+    assert all(identity_of(stated) == identity for identity, stated in outsider.reduced.stated.items())
+
+
+def test_one_method_meets_all_others_of_its_problem_on_the_same_seeds(root, outsider):
+    archive = Archive(root / "docs/results")
+    mine = only(outsider, "random")
+    met = [run for run in met_by(mine, archive) if run.entry.file.name == OUTSIDER]
+    assert {run.algorithm for run in met} == {"robust-botorch", "in-turn", "ts-bocu"}
+    found = list(meetings(mine, met))
+    assert {each.metric for each in found} == {"robust", "median"}
+    for each in found:
+        assert len(each.table.competing) == len(each.table.regrets) == 4
+        for key, own in each.table.regrets.items():
+            run = each.runs[key]
+            assert set(own) == run.seeds
+    assert list(met_by(only(outsider, *outsider.reduced.about["algorithms"]), archive)) == []
+
+
+def test_on_the_board_every_problem_stands_once(root):
+    found = [
+        (entry.reduced.identities[met.problem]["problem"], met.objective, met.metric)
+        for entry, met in board(Archive(root / "docs/results"))
+    ]
+    assert found
+    assert len(found) == len(set(found))
+
+
+def test_a_label_of_another_method_is_told(root, outsider):
+    stated = {**outsider.reduced.stated}
+    ours = dict(outsider.reduced.identities["harbour"])
+    other = {**stated[ours["algorithms"]["ts-bocu"]], "probe": "0" * 16}
+    stated[identity_of(other)] = other
+    ours["algorithms"] = {**ours["algorithms"], "ts-bocu": identity_of(other)}
+    theirs = replace(outsider.reduced, stated=stated, identities={"harbour": ours})
+    archive = Archive(root / "docs/results")
+    archive.__dict__["entries"] = [outsider]
+    told = list(faults(Entry(root / "mine.nc", theirs), archive))
+    assert len(told) == 1
+    assert told[0].startswith("label 'ts-bocu': on 'harbour' harbour.nc has another method under it, ")
+
+
+def test_strangers_files_are_played_by_a_workflow_that_may_only_read(root):
+    text = (root / ".github/workflows/archive.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert set(workflow[True]) == {"pull_request"}  # YAML's `on`
+    assert workflow["permissions"] == {}
+    assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert [step["with"]["persist-credentials"] for step in steps if "checkout" in step.get("uses", "")] == [False]
+    assert "secrets." not in text
+    assert "--trust" not in text
