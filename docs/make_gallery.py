@@ -28,7 +28,7 @@ HEAD = """# Gallery: every kind of figure
 
 Made by `python docs/make_gallery.py` from the quick start, 30 seeds of 72 rounds on irrigation that came with the
 project and on simulated sensors, and, for what that does not draw, from [gallery.yaml](gallery.yaml), 30 seeds on
-the two functions of Kirschner et al. (2020), a week of German wind power and Ackley with two payoffs:
+the two functions of Kirschner et al. (2020), 60 hours of German wind power and Ackley with two payoffs:
 
     snakemake --cores 2
     snakemake --cores 2 --configfile docs/gallery.yaml
