@@ -19,13 +19,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
-from published_numbers import PublishedNumbers, marks, marks_of_overview, overview, scale_of
+from published_numbers import PublishedNumbers, line, marks, marks_of_overview, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING, number
 from bocu.pages.figures.base import Drawing, finish, svg_of
+from bocu.pages.figures.regret import CUT_WORDS
 from bocu.pages.figures.who_wins import HOW_TO_READ, NARROW, WIDE, Compared, drawn, who_leads
 from bocu.pages.report.claims import BEGIN as CLAIMS_BEGIN
 from bocu.pages.report.claims import END as CLAIMS_END
@@ -40,6 +41,7 @@ from bocu.pages.report.claims import (
     write_section,
 )
 from bocu.pages.report.claims import numbers as numbers_of
+from bocu.pages.report.forests import chip
 from bocu.pages.report.tables import Fields
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
@@ -136,7 +138,9 @@ def numbers(experiment: str, root: Path = Path()) -> str:
     """Return the numbers that a page shows of an experiment, with the command that makes them."""
     file, made = file_of(experiment), "Made by `python docs/make_published.py` from"
     published, found = published_of(experiment, root)
-    parts = []
+    figures = NUMBERS[experiment] + WITHOUT_RUNS.get(experiment, ())
+    titles = [published.titled(label) for label in figures]
+    parts = [f"<details><summary>{'; '.join(dict.fromkeys(titles)).replace('<', '&lt;')}</summary>"]
     if found:
         command = f"snakemake --cores all --configfile {file.as_posix()} {config_of(found.settings)}".strip()
         parts += [
@@ -150,7 +154,7 @@ def numbers(experiment: str, root: Path = Path()) -> str:
         parts.append(f"{made} `{file.as_posix()}`, of which no results are published yet.")
     if without := WITHOUT_RUNS.get(experiment):
         parts.append(published.section(without).rstrip())
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "</details>"]) + "\n"
 
 
 def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
@@ -203,7 +207,8 @@ def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     if figures:
         lines += [
             "",
-            f"Mean and one standard error over seeds, at the rounds that are kept. {DRAWN.format(experiment)}",
+            "Mean and one standard error over seeds, at the rounds that are kept."
+            f"{CUT_WORDS} {DRAWN.format(experiment)}",
         ]
     return sentence, "\n".join(lines) + "\n", drawing
 
@@ -312,15 +317,26 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
     left = [record for record in judge(file, cubes) if record["experiment"] == ours]
     right = judge(file, cubes, experiment)
     command = f"bocu claims config/claims/{ours}.yaml --results docs/results --experiment {experiment}"
+    picture = f"{ours}-claims.svg"
+    pairs = list(zip(left, right, strict=True))
+    heads = ("Claim", f"`{ours}`", f"`{experiment}`")
     lines = [
         f"Made by `python docs/make_published.py`: verdicts of the table above, and those by `{command}`, corrected "
         f"for {len(right)} claims.",
         "",
-        f"| claim | `{ours}` | `{experiment}` |",
-        "|---|---|---|",
+        *markdown_row_of(heads),
+        *(
+            line([one["statement"].replace("<", "&lt;"), *(chip(side["verdict"], picture) for side in (one, other))])
+            for one, other in pairs
+        ),
+        "",
+        "<details><summary>Why, and by which numbers</summary>",
+        "",
+        *markdown_row_of(heads),
+        *(markdown_row([one["statement"], _verdict(one), _verdict(other)]) for one, other in pairs),
+        "",
+        "</details>",
     ]
-    for first, second in zip(left, right, strict=True):
-        lines.append(markdown_row([first["statement"], _verdict(first), _verdict(second)]))
     return "\n".join(lines) + "\n"
 
 

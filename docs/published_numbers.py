@@ -5,6 +5,7 @@ Nothing is said beforehand: every sentence is made of the published numbers, wha
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bocu.pages.figures.base import finish
 from bocu.pages.figures.every_round import RobustFrontParameters
 from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
-from bocu.pages.figures.regret import Curve, PanelsParameters, Row, draw_curves
+from bocu.pages.figures.regret import LINE_OF_A_ROW, Curve, PanelsParameters, Row, apart, cut_off, draw_curves
 from bocu.pages.figures.relative_regret import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.times import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
@@ -115,16 +116,19 @@ class PublishedNumbers:
         }
         lines: list[str] = []
         for label in figures:
-            figure = self.plan.figures[label]
-            parameters: Any = figure.parameters
-            title = getattr(parameters, "title", None) or figure.kind.about.title
-            lines += [f"**{title}** (`{label}`)", ""]
+            parameters: Any = self.plan.figures[label].parameters
+            lines += [f"**{self.titled(label)}** (`{label}`)", ""]
             if isinstance(parameters, tuple(of_a_problem)):
                 for problem in self.plan.figure_problems[label]:
                     lines += [*of_a_problem[type(parameters)](parameters, problem), ""]
             else:
                 lines += [*kinds[type(parameters)](parameters), ""]
         return "\n".join(lines[:-1]) + "\n"
+
+    def titled(self, figure: str) -> str:
+        """Return the title of a figure, by its label."""
+        found = self.plan.figures[figure]
+        return getattr(found.parameters, "title", None) or found.kind.about.title
 
     def comparisons(self) -> list[Compared]:
         """Return what is compared with each other, as `bocu.pages.figures.who_wins` draws it."""
@@ -162,7 +166,7 @@ class PublishedNumbers:
             for (problem, metric), own in rows.items():
                 bold = set() if word == "payoff" else set(self.standings(own, parameters).leading)
                 cells = [_mean(own[title], title in bold) if title in own else NOTHING for title in columns]
-                yield _line([problem, *([metric] if several else []), *cells])
+                yield line([problem, *([metric] if several else []), *cells])
         yield from self._absent([label for label, _ in wanted], bool(rows))
 
     def curves(self, parameters: PanelsParameters, narrow: bool = False) -> "Picture | None":
@@ -182,14 +186,21 @@ class PublishedNumbers:
         if not cells:
             return None
         abreast = 2 if narrow else max(2, min(PANELS_ABREAST, len({problem for problem, _, _ in cells})))
-        titles = list(dict.fromkeys(curve.title for _, _, own in cells for curve in own))
+        seen = {curve.title: curve.look for _, _, own in cells for curve in own}
+        titles = list(seen)
+        if len(set(seen.values())) < len(seen):  # one algorithm under several objectives
+            seen = {title: style.numbered_stroke(place) for place, title in enumerate(titles)}
         below, width = style.legend_height(titles), NARROW if narrow else WIDE
         picture, panels = style.facets(
             len(cells), 1.3, abreast, below=below * (2 if narrow else 1), width=width, across="round",
             up="cumulative regret",
         )  # fmt: skip
         for axes, (problem, scored, own) in zip(panels, cells, strict=True):
+            own = [replace(curve, look=seen[curve.title]) for curve in own]
             draw_curves(axes, own, parameters.log_rounds, parameters.log_regret)
+            near, far = apart(own)
+            if far and parameters.cut and not parameters.log_regret:
+                cut_off(axes, near, far, gains=False, line=LINE_OF_A_ROW)
             axes.set_title(f"{problem}\n{scored}", fontsize=7)
         if narrow:
             handles = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
@@ -234,7 +245,7 @@ class PublishedNumbers:
             first = False
             yield from _head(["", *(parameters.columns.get(problem, problem) for problem in cells)])
             for title in self._ordered(cells.values(), parameters.titles):
-                yield _line([title, *(own.get(title, "") for own in cells.values())])
+                yield line([title, *(own.get(title, "") for own in cells.values())])
         every = [problem for block in parameters.blocks or () for problem in block.problems or ()]
         yield from self._absent(every, not first)
 
@@ -319,7 +330,7 @@ class PublishedNumbers:
         yield f"On {problem}, scored by {metric}, as shares of the hypervolume of the best front:"
         yield ""
         yield from _head(titles)
-        yield _line([_mean(shares[title], False) for title in titles])
+        yield line([_mean(shares[title], False) for title in titles])
 
     def estimates(self, parameters: DensityEstimatesParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of how far density estimates are from the law of a problem's context."""
@@ -399,7 +410,7 @@ class PublishedNumbers:
 def _ranked(ranking: Ranking) -> Iterator[str]:
     yield from _head(["", "mean rank", f"{CONFIDENCE:.0%} interval over problems", "group"])
     for label, mean, low, high in zip(ranking.labels, ranking.mean, ranking.low, ranking.high, strict=True):
-        yield _line([label, f"{mean:.2f}", f"{low:.2f} to {high:.2f}", ranking.letters[label]])
+        yield line([label, f"{mean:.2f}", f"{low:.2f} to {high:.2f}", ranking.letters[label]])
     yield ""
     tested = probability(ranking.p_value, sign=True)
     yield (
@@ -426,15 +437,16 @@ def _columns(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Iterato
     """Return the lines of a table of columns by their headings."""
     yield from _head(["", *cells])
     for place, row in enumerate(rows):
-        yield _line([row, *(column[place] for column in cells.values())])
+        yield line([row, *(column[place] for column in cells.values())])
 
 
 def _head(titles: Sequence[str]) -> Iterator[str]:
-    yield _line(titles)
+    yield line(titles)
     yield "|---" * len(titles) + "|"
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """Return a line of a table, of cells that are Markdown."""
     return f"| {' | '.join(cells)} |"
 
 

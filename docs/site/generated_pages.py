@@ -169,12 +169,15 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+def copy_pictures(target: Path) -> None:
+    """Copy the pictures that pages choose by width or view: Sphinx copies those that Markdown names alone."""
+    shutil.copytree(DOCS / "published", target / "published", dirs_exist_ok=True)
+    for picture in DOCS.glob("*-claims.svg"):
+        shutil.copy(picture, target)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx write the pages before it reads any."""
     app.connect("builder-inited", lambda app: write_all())
-    # Pictures that pages choose by the width of the screen: Sphinx copies those that Markdown names alone.
-    app.connect(
-        "build-finished",
-        lambda app, _: shutil.copytree(DOCS / "published", Path(app.outdir) / "published", dirs_exist_ok=True),
-    )
+    app.connect("build-finished", lambda app, _: copy_pictures(Path(app.outdir)))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -149,4 +149,4 @@ def test_what_rounding_leaves_of_a_weight_is_none(made):
     )
     assert [shifted.worst for shifted in found.shifted[1:]] == [0.0] * 3
     assert found.given_up == 0.0
-    assert "No decision is better if the forecast is right" in str(found)
+    assert "No decision is better if contexts come as in the log" in str(found)

@@ -135,7 +135,7 @@ def test_python_the_command_line_and_a_file_mean_the_same_where_nothing_is_state
     options = {option.name: option.default for option in suggest.params}
     python = {name: given.default for name, given in inspect.signature(bocu.suggest).parameters.items()}
     python = {name: default for name, default in python.items() if isinstance(default, (bool, float, str))}
-    assert python.keys() == {"alpha", "explore", "minimise", "missing", "names", "objective", "set"}
+    assert python.keys() == {"alpha", "explore", "minimise", "missing", "names", "set"}
     assert {name: options[name] for name in python} == python
     stated = Settings().model_dump() | {"set": Settings().set.name, "minimise": False}
     assert {name: stated[name] for name in python} == python

@@ -8,6 +8,7 @@ from decision_logs import drifting, kiosk, sold
 import bocu
 from bocu.advice.logs import read_log_table
 from bocu.advice.radius import DistanceAhead, estimate_radius
+from bocu.advice.search import Rule
 from bocu.advice.time import in_time, read_half_life
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.parameters import SetParameters
@@ -118,7 +119,7 @@ def test_half_lives_are_estimated_of_what_changes_alone(changes, forgets):
 
 
 def test_a_radius_from_the_log_is_where_nine_in_ten_blocks_lie():
-    found = bocu.suggest(kiosk(60), **ASKED, radius="estimate", set="wass")
+    found = bocu.suggest(kiosk(60), **ASKED, objective="dro", radius="estimate", set="wass")
     assert found.size == found.estimate.radius
     assert (found.estimate.blocks, found.estimate.horizon) == (10, 4)
     assert found.estimate.median < found.estimate.largest <= found.estimate.radius
@@ -131,12 +132,68 @@ def test_around_another_forecast_an_estimated_radius_is_said_to_be_a_guess():
 
 
 def test_a_log_too_short_for_a_radius_says_how_much_is_wanted():
-    with pytest.raises(BocuError, match=r"too short: its 12 rows leave 8 blocks of 1 rows .* 9 are wanted"):
-        bocu.suggest(kiosk(12), **ASKED, radius="estimate")
-    with pytest.raises(BocuError, match="--horizon is at most 4 here"):
-        bocu.suggest(kiosk(60), **ASKED, radius="estimate", horizon=10)
+    with pytest.raises(BocuError, match=r"too short: its 4 rows leave 3 blocks of 1 rows .* 4 are wanted"):
+        bocu.suggest(kiosk(4), **ASKED, radius="estimate")
+    with pytest.raises(BocuError, match="--horizon is at most 10 here"):
+        bocu.suggest(kiosk(60), **ASKED, radius="estimate", horizon=12)
     with pytest.raises(BocuError, match="--radius: found 'narrow'; allowed: a number, or estimate"):
         bocu.suggest(kiosk(60), **ASKED, radius="narrow")
+
+
+def test_fewer_blocks_than_nine_cover_with_less_than_nine_in_ten():
+    found = bocu.suggest(kiosk(60), **ASKED, radius="estimate", horizon=10)
+    assert (found.estimate.blocks, found.estimate.coverage) == (4, 0.8)
+    assert "with probability 80%" in str(found)
+
+
+def test_where_nothing_changes_the_best_expectation_of_all_rows_pays():
+    found = bocu.suggest(kiosk(90), **ASKED)
+    assert (found.objective, found.replayed.half_life, found.replayed.radius) == ("replay", None, 0.0)
+    assert found.best == bocu.suggest(kiosk(90), **ASKED, objective="so").best
+    assert found.best.guaranteed is None
+    assert found.replayed.gain.gain == 0.0
+
+
+def test_where_contexts_jump_older_rows_are_forgotten_since_that_pays_in_later_blocks():
+    log = kiosk(90)
+    late = np.arange(90) >= 60
+    log = log.assign(rain=log.rain + 6.0 * late, profit=log.profit - sold(log.order, log.rain))
+    log = log.assign(profit=log.profit + sold(log.order, log.rain))
+    found = bocu.suggest(log, **ASKED)
+    assert found.half_lives[0] is not None
+    assert found.replayed.gain.gain > 0.0
+    after = log.rain[late].to_numpy()
+    plain = bocu.suggest(log, **ASKED, objective="so")
+    by_replay, by_all = (sold(one.decision["order"], after).mean() for one in (found, plain))
+    assert by_replay > by_all + 3.0
+    assert "In 12 later blocks of 5 rows of the log" in str(found)
+
+
+@pytest.mark.parametrize("name", ["tv", "wass"])
+def test_insurance_is_the_best_worst_case_over_the_covering_set_and_has_a_price(name):
+    found = bocu.suggest(kiosk(90), **ASKED, set=name)
+    robust = bocu.suggest(kiosk(90), **ASKED, set=name, objective="dro", radius="estimate")
+    assert found.insured.radius == robust.size
+    assert found.insured.decision == robust.decision
+    assert found.insured.guaranteed == pytest.approx(robust.best.guaranteed)
+    assert found.insured.price > 0.0
+    assert found.insured.price == pytest.approx(found.best.expected - robust.best.expected)
+
+
+def test_a_guarantee_at_a_radius_that_is_named_is_told_of_the_decision_that_pays():
+    found = bocu.suggest(kiosk(90), **ASKED, objective="replay", radius=0.2)
+    plain = bocu.suggest(kiosk(90), **ASKED, objective="so", radius=0.2)
+    assert found.best == plain.best
+    assert found.size == 0.2
+
+
+def test_a_set_over_cells_moves_whole_cells():
+    payoffs, weights = np.array([[4.0, 0.0, 8.0, 6.0]]), np.array([0.25, 0.25, 0.4, 0.1])
+    around = SetParameters.model_validate({"name": "tv"}).over(None).with_epsilon(0.2)
+    rule = Rule("dro", around, weights, np.array([0, 0, 1, 1]))
+    worst = rule.worst(payoffs)
+    assert worst == pytest.approx(np.array([[0.3, 0.3, 0.32, 0.08]]))
+    assert rule.lowest(payoffs) == pytest.approx((worst * payoffs).sum(axis=1))
 
 
 SETS = ("tv", "kl", "chi2", "mmd", "wass")

@@ -29,6 +29,20 @@ def test_sbo_kde_is_the_mean_over_new_samples_of_the_estimate():
     assert not np.array_equal(game(run, np.random.default_rng(2))[1], points)
 
 
+def test_estimates_that_forget_are_of_the_last_contexts():
+    run = after_design("sbo-kde", samples=4000, window=2)
+    last = seen(run)[-2:]
+    np.testing.assert_allclose(acquired(run)[1].mean(), last.mean(), atol=0.03)
+    alike = after_design("sbo-kde", window=3), after_design("sbo-kde")  # three contexts there are
+    np.testing.assert_array_equal(*(acquired(each)[1] for each in alike))
+    parameters = SBOKDE.Parameters(window=3, discount=0.5)
+    np.testing.assert_allclose(parameters.weights(5), np.array([0, 0, 1, 2, 4]) / 7)
+    run = after_design("drbo-kde", discount=0.5)
+    _, _, table, found = acquired(run)
+    epsilon = kde_radius(49 / 21, 1)  # (1 + 2 + 4)^2 / (1 + 4 + 16) contexts
+    np.testing.assert_allclose(found, sampled_worst_case(table[:, :40], table.min(axis=1), epsilon).value, rtol=1e-8)
+
+
 @pytest.mark.parametrize("radius", ["shrinking", 0.7, 2.0])
 def test_drbo_kde_is_the_worst_mean_within_total_variation(radius):
     run = after_design("drbo-kde", radius=radius)

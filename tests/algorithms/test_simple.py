@@ -46,12 +46,6 @@ def test_the_best_seen_is_recommended_and_survives_an_interruption() -> None:
         assert type(other.recommend()) is type(algorithm.recommend())
 
 
-def test_recommending_draws_nothing() -> None:
-    one, other = random(FIVE, 7), random(FIVE, 7)
-    one.recommend()
-    assert [one.ask(Round(t=t)) for t in range(20)] == [other.ask(Round(t=t)) for t in range(20)]
-
-
 def constant(domain: Domain, protocol: str = "general", contexts: Domain = BOX, **parameters: object) -> Constant:
     settings = Constant.Parameters.model_validate(parameters)
     return Constant(Description(domain, contexts, 0.1, protocol), None, settings, np.random.default_rng(0))

@@ -70,11 +70,12 @@ def copy(tmp_path: Path, root: Path) -> Copy:
     return Copy(tmp_path, root / "src/bocu")
 
 
+@pytest.mark.ci
 def test_a_changed_helper_changes_the_numbers_and_many_at_once_compile_once(copy: Copy) -> None:
-    children = [copy.start() for _ in range(3)]
-    (first, misses), *others = map(finished, children)
+    children = [copy.start() for _ in range(2)]
+    (first, misses), other = map(finished, children)
     assert misses == 0
-    assert others == [[first, 0]] * 2
+    assert other == [first, 0]
     kept = copy.code(copy.home)
     text = copy.helper.read_text()
     assert text.count("scale = 1.0 / pivot") == 1

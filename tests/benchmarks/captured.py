@@ -3,8 +3,7 @@
 A run of UCB-SO on a draw of a Gaussian process over 1,024 decisions and n = side x side contexts is played through the
 runner, and the upper confidence bounds of its last round are kept. Measured on them, in processor seconds of one
 thread: values of the best decisions a row, the same by the walk from the floor alone, by CVXPY with Clarabel on a few,
-and the whole choice of a round by DRO and GEN (plain: GEN without chords). The exponent of n is that between the first
-and the last side.
+and the whole choice of a round by DRO and GEN. The exponent of n is that between the first and the last side.
 """
 
 from bocu.core.numerics import pin_kernel
@@ -103,10 +102,6 @@ def measure(side: int, rounds: int, rows: int, conic_rows: int, choose: bool) ->
             break
         found[f"{label}_solved"] = rule.argmax(upper, reference).solved
         found[f"{label}_round_s"] = seconds(lambda rule=rule: rule.argmax(upper, reference), 1)
-    if choose:
-        with patch.object(MaximumMeanDiscrepancy, "lines_below", lambda *_, **__: None):
-            found["plain_solved"] = rule.argmax(upper, reference).solved
-            found["plain_round_s"] = seconds(lambda: rule.argmax(upper, reference), 1)
     return found
 
 
@@ -153,7 +148,7 @@ def main() -> None:
         )
         chosen = "  ".join(
             f"round of {label.upper()} {1e3 * row[f'{label}_round_s']:6.0f} ms ({row[f'{label}_solved']} solved)"
-            for label in ("dro", "gen", "plain")
+            for label in ("dro", "gen")
             if f"{label}_solved" in row
         )
         print(

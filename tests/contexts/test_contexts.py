@@ -53,6 +53,21 @@ def test_draws_have_the_estimated_distribution_and_stay_in_the_box() -> None:
     np.testing.assert_allclose(wide.var(axis=0), samples.var(axis=0) + estimate.bandwidth**2, rtol=3e-2)
 
 
+def test_weights_count_samples_as_often_as_they_say() -> None:
+    samples = np.array([[0.1, 0.4], [0.3, 0.5], [0.8, 0.9]])
+    kept = KernelDensity.fit(samples, weights=np.array([0.0, 0.5, 0.5]))
+    alone = KernelDensity.fit(samples[1:])
+    np.testing.assert_allclose(kept.bandwidth, alone.bandwidth, rtol=1e-12)
+    query = np.random.default_rng(0).random((20, 2))
+    np.testing.assert_allclose(kept.density(query), alone.density(query), rtol=1e-12)
+    alike = KernelDensity.fit(samples, weights=np.full(3, 1 / 3))
+    np.testing.assert_allclose(alike.density(query), KernelDensity.fit(samples).density(query), rtol=1e-12)
+    uneven = KernelDensity(samples, np.full(2, 1e-6), weights=np.array([0.2, 0.8, 0.0]))
+    drawn = uneven.sample(np.random.default_rng(1), 4000)
+    assert np.mean(np.abs(drawn[:, 0] - 0.3) < 0.01) == pytest.approx(0.8, abs=0.03)
+    assert (drawn[:, 0] < 0.5).all()
+
+
 def test_equal_samples_get_the_smallest_bandwidth() -> None:
     assert silverman_bandwidth(np.full((5, 1), 2.0), width=[10.0]) == pytest.approx(1e-5)
     assert KernelDensity.fit([[0.3]], [0.0], [1.0]).bandwidth == pytest.approx(1e-6)

@@ -66,14 +66,6 @@ def test_weights_on_a_grid_approach_the_law(law, dimension):
     assert weights @ payoff(points) == pytest.approx(exact.weights @ payoff(exact.points), abs=0.02)
 
 
-@pytest.mark.parametrize(("law", "dimension"), CASES)
-def test_the_same_stream_goes_on_the_same_after_any_law(law, dimension):
-    generator, plain = np.random.default_rng(7), np.random.default_rng(7)
-    stated(law).over(dimension).sample(generator, 3)
-    stated("uniform").over(dimension).sample(plain, 3)
-    assert generator.bit_generator.state == plain.bit_generator.state
-
-
 def test_a_mixture_hands_each_part_the_numbers_that_it_would_meet_alone():
     mixed = stated(MIXTURE).over(2).sample(np.random.default_rng(1), 400)
     alone = [stated(law).over(2).sample(np.random.default_rng(1), 400) for law in (NORMAL, "uniform")]

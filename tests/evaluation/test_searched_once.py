@@ -7,10 +7,8 @@ import pytest
 import xarray as xr
 from experiments import run_all
 
-from bocu.core.kernels import NUMBERS_AT_ONCE, Matern52, SquaredExponential, squared_distance
 from bocu.core.randomness import Streams
 from bocu.problems import continuous, scalarised_optimum
-from bocu.problems.data.means import ROWS_AT_A_TIME, Mean
 from bocu.problems.scalarised import ScalarisedPortfolioParameters
 from bocu.sweep.evaluation.metrics import ObjectiveMetric, build_scorer
 from bocu.sweep.evaluation.optima import read_optima, store_optima
@@ -20,48 +18,6 @@ from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.seed_run import build_problem
 
 HIGH = {"name": "normal", "parameters": {"mean": 0.8, "std": 0.1}}
-
-
-def plainly(mean, points):
-    """Return what a mean is by its formula, all rows of a block at once."""
-    flat, known = points.reshape(-1, points.shape[-1]) / mean.lengthscales, mean.inputs / mean.lengthscales
-    blocks = [flat[start : start + ROWS_AT_A_TIME] for start in range(0, len(flat), ROWS_AT_A_TIME)]
-    weights = mean.variance * mean.weights
-    found = [by_formula(mean.kernel, squared_distance(block, known)) @ weights for block in blocks]
-    return (mean.offset + mean.scale * (mean.constant + np.concatenate(found))).reshape(points.shape[:-1])
-
-
-def by_formula(kernel, s):
-    if kernel is SquaredExponential:
-        return np.exp(-0.5 * s)
-    r = np.sqrt(5.0 * s)
-    return (1.0 + r * (1.0 + r / 3.0)) * np.exp(-r)
-
-
-@pytest.mark.parametrize("kernel", [Matern52, SquaredExponential])
-def test_a_mean_by_parts_has_the_digits_of_its_formula(kernel):
-    generator = np.random.default_rng(0)
-    inputs, weights = generator.random((700, 5)), generator.standard_normal(700)
-    mean = Mean(tuple("abcde"), inputs, weights, np.full(5, 0.4), 1.5, kernel, 0.1, 2.0, 3.0)
-    decisions, contexts = generator.random((5, 1, 3)), generator.random((1, 450, 2))
-    both = [np.broadcast_to(part, (5, 450, part.shape[-1])) for part in (decisions, contexts)]
-    for points in (
-        np.concatenate(both, axis=-1),
-        generator.random((77, 5)),
-        np.repeat(inputs[:1], 9, axis=0),
-        inputs[0],
-    ):
-        np.testing.assert_array_equal(mean(points), plainly(mean, points))
-
-
-@pytest.mark.parametrize("size", [1, 7, NUMBERS_AT_ONCE + 3])
-@pytest.mark.parametrize("kernel", [Matern52, SquaredExponential])
-def test_kernels_in_place_have_the_same_digits(kernel, size):
-    s = 20.0 * np.random.default_rng(0).random(size)
-    expected = by_formula(kernel, s)
-    np.testing.assert_array_equal(kernel.value(s), expected)
-    assert kernel.value(s, out=s) is s
-    np.testing.assert_array_equal(s, expected)
 
 
 def scored(metric, problem, seeds):

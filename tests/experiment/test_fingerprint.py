@@ -248,6 +248,19 @@ def test_code_of_users_is_followed_within_their_package(package, tmp_path, monke
     assert named_code(named) == ["bocu.runs:go", "users_own:go"]
 
 
+def test_modules_that_import_a_name_from_one_another_are_followed_to_an_end(package, tmp_path, monkeypatch):
+    (tmp_path / "users_first.py").write_text("from users_second import f, g\ndef go(): return f() + g()\n")
+    (tmp_path / "users_second.py").write_text("from users_first import f\ndef g(): return 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "users_second:g" in reached("users_first:go")
+    installed = tmp_path / "env/lib/site-packages"
+    installed.mkdir(parents=True)
+    (installed / "users_library.py").write_text("def h(): return 1\n")
+    monkeypatch.syspath_prepend(installed)
+    (tmp_path / "users_third.py").write_text("import users_library\ndef go(): return users_library.h()\n")
+    assert reached("users_third:go") == {"users_third:go"}
+
+
 @pytest.mark.parametrize(("root", "line"), [("bocu.none:x", "no such module"), ("bocu.runs:x", "defines no x")])
 def test_a_root_that_is_not_there_is_refused(package, root, line):
     with pytest.raises(BocuError, match=line):

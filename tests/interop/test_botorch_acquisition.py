@@ -14,14 +14,12 @@ from continuous_games import after_design, seed_run, specification
 from played import finished, numbers
 
 from bocu.core.errors import BocuError
-from bocu.core.io.files import read_netcdf
 from bocu.core.loading import import_place
 from bocu.core.parameters import Reading, validate
 from bocu.interop.botorch.any_acquisition import AcquisitionParameters, Named
 from bocu.learners.algorithms.botorch_model import arguments_of
 from bocu.learners.algorithms.signatures import arguments_written
 from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.runs.execution import Block, execute
 
 HERE = Path(__file__).parent
 SEARCH = {"raw": 16, "restarts": 2}
@@ -30,17 +28,9 @@ NEEDED = {
     "qLowerConfidenceBound": {"beta": 4.0},
     "qUpperConfidenceBound": {"beta": 4.0},
 }
-EXAMPLES = [
+EXAMPLES = [  # the others: tests/testing/test_our_own.py
     ("botorch-acquisition", {"acquisition": "UpperConfidenceBound", "options": {"beta": 4.0}}),
-    *(
-        pytest.param(name, given, marks=tier)
-        for tier, name, given in (
-            (pytest.mark.ci, "qlognei", {"outputs": 2, "risk": "var"}),
-            (pytest.mark.drill, "qkg", {"fantasies": 2}),
-            (pytest.mark.drill, "mars", {"contexts": 8, "samples": 32}),
-            (pytest.mark.ci, "qnehvi", {}),
-        )
-    ),
+    pytest.param("qlognei", {"outputs": 2, "risk": "var"}, marks=pytest.mark.drill),
 ]
 
 
@@ -197,19 +187,6 @@ def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
     before = torch.get_rng_state()
     assert numbers(finished(resumed)) == whole
     assert torch.equal(torch.get_rng_state(), before)
-
-
-@pytest.mark.ci
-def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path):
-    def run(label, iterations):
-        block = Block(specified("botorch-acquisition", iterations), {}, "code")
-        execute(block, tmp_path / f"{label}.nc", tmp_path / "checkpoints", 1e9)
-        return read_netcdf(tmp_path / f"{label}.nc")
-
-    run("grown", 2)
-    grown, fresh = run("grown", 4), run("fresh", 4)
-    for variable in ("decision", "payoff", "recommended"):
-        assert grown[variable].values.tobytes() == fresh[variable].values.tobytes(), variable
 
 
 HEAVY = ("torch", "botorch", "gpytorch")

@@ -195,7 +195,7 @@ def test_gradients_of_gradients_are_refused() -> None:
         gradient.square().sum().backward()
 
 
-def test_many_rows_are_solved_in_blocks_as_one_by_one() -> None:
+def test_many_rows_are_solved_as_one_by_one() -> None:
     samples = payoffs_of(300, 2 * 512).requires_grad_()
     measure = RobustMeasure(KullbackLeibler(0.3), n_w=512)
     whole = measure(samples)

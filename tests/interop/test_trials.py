@@ -114,7 +114,7 @@ def test_trials_are_enough_once_so_many_report_all_contexts(trials):
     [
         ("rain", {"radius": 0.4}, "a list of names is wanted"),
         ([], {"radius": 0.4}, "at least one column"),
-        (["rain"], {}, "needs one, or estimate"),
+        (["rain"], {"objective": "dro"}, "needs one, or estimate"),
         (["rain"], {"radios": 0.4}, "did you mean 'radius'"),
         (["rain"], {"objective": "robust"}, "--objective"),
         (["rain"], {"set": "ball", "radius": 0.4}, "--set"),

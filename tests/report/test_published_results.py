@@ -10,6 +10,7 @@ from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import Reading, validate
 from bocu.pages.figures.region import RegionParameters
 from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
+from bocu.pages.report.forests import drawn_claims
 from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.regions import region
 from bocu.sweep.experiment.configuration import read_experiment_file
@@ -53,7 +54,8 @@ def test_sections_of_pages_are_those_of_the_published_results(root, judged):
         page = (root / f"docs/{paper}.md").read_text(encoding="utf-8")
         told = page[page.index(BEGIN) + len(BEGIN) + 1 : page.index(END)]
         command = f"bocu claims config/claims/{paper}.yaml --results docs/results --page docs/{paper}.md"
-        assert told == section(records, standing, command), paper
+        assert told == section(records, standing, command, f"{paper}-claims.svg"), paper
+        assert (root / f"docs/{paper}-claims.svg").read_text(encoding="utf-8") == drawn_claims(records), paper
 
 
 def test_no_interval_is_without_bounds(judged):

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 import synthetic_cubes
@@ -21,8 +22,10 @@ from bocu.pages.report.claims import (
     section,
     write_section,
 )
+from bocu.pages.report.forests import WIDTH, chip, drawn_claims, forest
 from bocu.sweep.evaluation.claims.model import Claim, read_claims
 from bocu.sweep.evaluation.claims.records import read_verdicts, write_verdicts
+from bocu.sweep.evaluation.claims.verdicts import OUTCOMES
 
 CLAIMS = [
     {"id": "few", "statement": "Random is <worst>.", "paper": "ziomek2025", "where": "figure 2", "figure": "regret"},
@@ -124,6 +127,26 @@ def test_many_comparisons_are_counted_and_the_most_telling_shown():
     assert shown.startswith("weak (wells)")
 
 
+def test_a_forest_has_what_is_for_the_claim_at_the_right(tmp_path):
+    sides = ["open", "for", "against", "for"]
+    compared = [{**comparison(side, f"c{n}"), "boundary": 0.0} for n, side in enumerate(sides)]
+    unknown = {**compared[0], "low": None}
+    record = {"id": "many", "comparisons": [*compared, unknown]}
+    (tmp_path / "claims.svg").write_text(drawn_claims([record, {"id": "none", "comparisons": [unknown]}]))
+    picture = ElementTree.parse(tmp_path / "claims.svg")
+    spaced = "{http://www.w3.org/2000/svg}"
+    dots = [(dot.get("class"), float(dot.get("cx"))) for dot in picture.iter(f"{spaced}circle")]
+    middle = WIDTH / 2
+    assert [(side, at > middle) for side, at in dots] == [
+        ("against", False),
+        *[(s, True) for s in ("open", "for", "for")],
+    ]
+    views = {view.get("id") for view in picture.iter(f"{spaced}view")}
+    shown = [chip(verdict, "claims.svg") for verdict in OUTCOMES] + [forest(record, "claims.svg")]
+    assert {re.search(r"#([a-z-]+)", image)[1] for image in shown} == views
+    assert forest({"id": "none", "comparisons": [unknown]}, "claims.svg") == ""
+
+
 def test_an_interval_without_width_is_not_written():
     assert measured({"value": 0.95, "low": 0.95 - 1e-17, "high": 0.95 + 1e-16, "seeds": 10}) == "0.95"
     assert measured({"value": 2.0, "low": None, "high": None, "seeds": 1}) == "2"
@@ -196,7 +219,9 @@ def test_the_command_prints_what_is_asked_for(claimed, there, tmp_path):
     assert json.loads(told("--json")) == read_verdicts(claimed[1])
     assert [row["id"] for row in csv.DictReader(told("--csv").splitlines())] == [claim["id"] for claim in CLAIMS]
     told("--page", "page.md")
-    assert "| Elsewhere. |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    page, picture = ((tmp_path / name).read_text(encoding="utf-8") for name in ("page.md", "page-claims.svg"))
+    assert "| Elsewhere. |" in page
+    assert {f'id="{name}"' in picture for name in re.findall(r'"page-claims.svg#([^"]+)"', page)} == {True}
     assert isinstance(call("--json", "--csv").exception, BocuError)
 
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import PurePosixPath
 
 import pytest
-import yaml
 
 from bocu.commands.main import COMMANDS
+from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import registered
 
@@ -66,14 +66,13 @@ OF_OTHER_EXPERIMENTS = {"region", "density-estimates"}
 
 
 def test_the_gallery_draws_every_kind_of_figure_and_shows_it(root):
-    experiment = yaml.safe_load((root / "docs/gallery.yaml").read_text())
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
-    assert {entry.name for entry in registered("figure")} - OF_OTHER_EXPERIMENTS == {
-        figure.registered.name for figure in plan.figures.values()
-    }
+    files = [root / "config/config.yaml", root / "docs/gallery.yaml"]
+    plans = [make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml") for file in files]
+    drawn = {figure.registered.name for plan in plans for figure in plan.figures.values()}
+    assert {entry.name for entry in registered("figure")} - OF_OTHER_EXPERIMENTS == drawn
     page = (root / "docs/gallery.md").read_text()
     shown = dict(re.findall(r"\]\(gallery/(\S+)\.(svg|png)\)", page))
-    for name in {figure.registered.name for figure in plan.figures.values()}:
+    for name in drawn:
         picture = root / f"docs/gallery/{name}.{shown[name]}"
         assert picture.stat().st_size < 600_000, name
     assert {f"{name}.{suffix}" for name, suffix in shown.items()} == {

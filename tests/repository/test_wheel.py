@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from bocu.core.io.files import read_netcdf
+from bocu.core.io.provenance import SIMULATED_LABEL
+
+SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}")
+
 
 @pytest.fixture(scope="module")
 def built(root, tmp_path_factory):
@@ -119,8 +124,7 @@ def swept(bare, tmp_path_factory):
     """A folder in which the quick start was laid out from the wheel and run, small."""
     folder = tmp_path_factory.mktemp("swept")
     assert bare("bocu", "init", folder=folder).returncode == 0
-    small = ["--config", "iterations=3", "seeds={count: 2, per_job: 2}"]
-    done = bare("python", "-m", "snakemake", "--cores", "2", "--executor", "warm", *small, folder=folder)
+    done = bare("python", "-m", "snakemake", "--cores", "2", "--executor", "warm", *SMALL, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "no warm start" not in done.stderr
     return folder
@@ -128,8 +132,24 @@ def swept(bare, tmp_path_factory):
 
 @pytest.mark.ci
 @pytest.mark.workflow
-def test_the_quick_start_runs_from_it(swept):
-    assert (swept / "results/quickstart/report/index.html").is_file()
+def test_the_quick_start_runs_from_it(bare, swept):
+    results = swept / "results/quickstart"
+    page = (results / "report/index.html").read_text()
+    assert "<strong>Simulated data</strong> in sensors: " in page
+    assert "Ten hills" in page
+    for problem, label in (("hills", ""), ("sensors", SIMULATED_LABEL)):
+        cube = read_netcdf(results / f"cubes/{problem}.nc")
+        assert (cube["status"] == 1).all()
+        assert cube.attrs["data_label"] == label
+        assert cube.sizes["seed"] == 2
+    # Only what its problems name is prepared, stand-ins apart from what came with the project.
+    prepared = sorted(path.relative_to(swept / "data").parts[:2] for path in swept.glob("data/*/*"))
+    assert prepared == [("shipped", "irrigation"), ("simulate", "intel")]
+    for path in results.glob("figures/sensors/*.json"):
+        assert json.loads(path.read_text())["data_label"] == SIMULATED_LABEL
+    assert not list(results.glob("**/*.tmp"))
+    done = bare("python", "-m", "snakemake", "--cores", "2", *SMALL, folder=swept)
+    assert "Nothing to be done" in done.stdout + done.stderr
 
 
 @pytest.mark.ci

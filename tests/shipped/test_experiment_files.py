@@ -130,7 +130,7 @@ SMOKE = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.ci) if name == "tay2024" else name for name in SMOKE]
+    "name", [pytest.param(name, marks=pytest.mark.drill) if name == "tay2024" else name for name in SMOKE]
 )
 def test_smoke_scale_runs_up_to_the_figures(root, name):
     """On some of the problems; others become panels that say that nothing is there."""

@@ -1,4 +1,4 @@
-"""`surrogates.time_varying`: posteriors against dense solves, a Kalman filter, and their own saved states."""
+"""`surrogates.time_varying`: posteriors against dense solves and their own saved states."""
 
 import numpy as np
 import pytest
@@ -37,28 +37,6 @@ def dense(prior: TimeVaryingPrior, seen: Observations, t: int) -> tuple[np.ndarr
     return mean, np.sqrt(np.maximum(np.diag(prior.covariance - cross.T @ solved), 0.0))
 
 
-def kalman(prior: TimeVaryingPrior, seen: Observations, t: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Filter the arms' values as a vector autoregression; mean and sd at time t, and the log evidence."""
-    mean, covariance, now, evidence = prior.mean.copy(), prior.covariance.copy(), 0, 0.0
-
-    def advance(later: int) -> None:
-        nonlocal mean, covariance
-        rho = (1.0 - prior.forgetting) ** ((later - now) / 2.0)
-        mean = prior.mean + rho * (mean - prior.mean)
-        covariance = rho**2 * covariance + (1.0 - rho**2) * prior.covariance
-
-    for arm, time, value in zip(*seen, strict=True):
-        advance(time)
-        now = time
-        variance = covariance[arm, arm] + NOISE**2
-        evidence -= 0.5 * ((value - mean[arm]) ** 2 / variance + np.log(2.0 * np.pi * variance))
-        gain = covariance[:, arm] / variance
-        mean = mean + gain * (value - mean[arm])
-        covariance = covariance - np.outer(gain, covariance[arm])
-    advance(t)
-    return mean, np.sqrt(np.maximum(np.diag(covariance), 0.0)), float(evidence)
-
-
 def told(priors: list[TimeVaryingPrior], seen: Observations) -> TimeVaryingPosteriors:
     posteriors = TimeVaryingPosteriors(priors, NOISE)
     for arm, t, value in zip(*seen, strict=True):
@@ -78,19 +56,6 @@ def test_prediction_is_the_dense_solve(rank: int, forgetting: float, ahead: int)
     expected_mean, expected_sd = dense(prior, seen, t)
     np.testing.assert_allclose(mean[0], expected_mean, atol=1e-9)
     np.testing.assert_allclose(sd[0] ** 2, expected_sd**2, atol=1e-9)
-
-
-@pytest.mark.parametrize("forgetting", [0.0, 0.05, 0.3, 0.9])
-def test_prediction_and_evidence_are_those_of_a_kalman_filter(forgetting: float) -> None:
-    generator = np.random.default_rng(5)
-    prior = a_prior(generator, forgetting=forgetting)
-    seen = observations(generator, 120)
-    t = int(seen[1][-1]) + 1
-    posteriors = told([prior], seen)
-    mean, sd, evidence = kalman(prior, seen, t)
-    np.testing.assert_allclose(posteriors.predict(t)[0][0], mean, atol=1e-9)
-    np.testing.assert_allclose(posteriors.predict(t)[1][0], sd, atol=1e-9)
-    assert posteriors.log_evidence[0] == pytest.approx(evidence, abs=1e-9)
 
 
 @pytest.mark.parametrize("forgetting", [0.0, 0.2, 1.0])
@@ -288,8 +253,7 @@ def test_what_is_asked_for_again_is_what_was_predicted_until_an_observation():
         mean, deviation = posteriors.predict(t)
         fresh = TimeVaryingPosteriors(priors, 0.3)
         fresh.observe(1, 1, 0.7)
-        assert np.array_equal(mean, fresh.mean(t))
-        assert np.array_equal(deviation, fresh.predict(t)[1])
+        assert np.array_equal((mean, deviation), fresh.predict(t))
         with pytest.raises(ValueError, match="read-only"):
             mean += 1.0
     known = posteriors.state()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from acquisition.gaussian_posteriors import STRUCTURES, posterior
 from ambiguity.cases import make_set
-from test_our_own import FROM_FILES, NEEDED, names
+from test_our_own import BOTORCH, FROM_FILES, NEEDED, SLOW, names, needed
 
 import bocu.learners.acquisition
 from bocu.core.kernels import Matern52, SquaredExponential
@@ -79,6 +79,8 @@ def of_set(name: str) -> Questions:
     questions: Questions = {}
     for said, p in REFERENCES.items():
         for rows, table in TABLES.items():
+            if rows > 5 and name in SLOW:
+                continue
             where = f"{said}, {rows} rows"
             for radius in RADII if built.has_radius else RADII[:1]:
                 sized = built.with_epsilon(radius)
@@ -224,7 +226,6 @@ def of_surrogates() -> Questions:
         "grid, draw of the prior": lambda: pathwise.draw_prior(np.random.default_rng(2)),
         "arms, now": lambda: arms.predict(12),
         "arms, later": lambda: arms.predict(20),
-        "arms, mean": lambda: arms.mean(15),
         "arms, evidence": lambda: arms.log_evidence,
         "box, now": lambda: box.predict([0, 1], LINE, 12),
         "box, later": lambda: box.predict([1], LINE[:4], 19),
@@ -279,7 +280,7 @@ PURSUED = (
 
 def of_learner(name: str) -> Questions:
     found = subject("algorithm", name)
-    parameters = found.parameters(NEEDED.get(name))
+    parameters = found.parameters(needed(name))
     questions: Questions = {}
     for protocol in PROTOCOLS.intersection(found.kind.protocols):
         problem = build_problem(game(protocol), {})
@@ -291,7 +292,8 @@ def of_learner(name: str) -> Questions:
                 if not parameters.unfit(objective, subject("objective", objective).parameters(given))
             ]
             pursued = fitting[-1]
-        specification = run_specification(game(protocol), found.specification(parameters), pursued, 3)
+        rounds = 2 if name in BOTORCH else 3
+        specification = run_specification(game(protocol), found.specification(parameters), pursued, rounds)
         for seed in (0, 1):
             questions[f"{protocol}, seed {seed}"] = lambda p=problem, s=specification, seed=seed: played(s, p, seed)
     return questions

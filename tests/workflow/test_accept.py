@@ -11,7 +11,7 @@ from bocu.core.io.files import read_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.sweep.runs.accepting import ONE_IN
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 EXPERIMENT = {"algorithms": ["random", "mle"], "figures": ["regret"]}
 RUNS = "results/tiny/runs/hills/any/mle"

@@ -16,7 +16,7 @@ from bocu.core.io.files import read_netcdf
 from bocu.sweep.jobs import fault_told
 from bocu.sweep.runs.records import read_runs
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 RUN = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
 SCORE = "results/tiny/scores/hills/any/random.nc"

@@ -68,6 +68,7 @@ def test_deployed_from_a_folder_it_makes_the_same_files(pipeline, root):
     assert "Nothing to be done" in pipeline.run("snakemake", *WARM, CUBE).stderr
 
 
+@pytest.mark.ci
 def test_deployed_from_a_tag_on_a_forge_it_reads_nothing_of_a_clone(pipeline, root, repository, tmp_path_factory):
     deploy(pipeline, root, ON_A_FORGE)
     # What the repository holds by now is not what the tag says.
@@ -85,6 +86,7 @@ def test_deployed_from_a_tag_on_a_forge_it_reads_nothing_of_a_clone(pipeline, ro
     assert read_netcdf(pipeline.folder / CUBE).sizes["seed"] == 4
 
 
+@pytest.mark.ci
 def test_handlers_of_the_deployed_workflow_are_called_from_ones_own(pipeline, root):
     (handlers,) = printed.blocks(root, "snakemake")
     deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"', f"\n\n{handlers.text}")

@@ -26,6 +26,7 @@ def test_each_is_a_class_an_experiment_and_a_test(written):
     assert {path.name for path in written.iterdir()} == expected
 
 
+@pytest.mark.ci
 def test_each_keeps_the_promises_of_its_kind(written):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],

@@ -4,13 +4,15 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
-- `bocu run` plays two rounds, `bocu resume` plans; programs of `tests/benchmarks` and `bocu.problems`, and those of
-  `docs` that read a mirror, read their arguments and stop there;
+- `bocu run` plays two rounds, `bocu resume` plans the quick start and `bocu verify` plays it again; programs of
+  `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
-- `make` says what it would do; `pip` looks at what it would install, without a network; `pytest` collects;
+- `make` says what it would do; `pip` looks at what it would install, without a network, once for all extras of it;
+  `pytest` collects what it is to choose from;
 - of `conda` the environment file is read; of `.ci/start-slurm` the syntax is checked;
 - what needs SLURM runs where a SLURM answers;
-- the handlers of a deployed workflow are left to test_deployed.py, which calls them;
+- the handlers of a deployed workflow are left to test_deployed.py, which calls them, the loops of docs/botorch.md to
+  tests/repository/test_docs.py, which looks at what they find;
 - the recipes of `printed.RECIPE` are left to tests/repository/test_extending.py, which performs them in their order;
 - where `...` stands for arguments, the version is asked for instead; a command that a sentence names without its
   arguments has to exist.
@@ -84,27 +86,31 @@ STANDS_FOR = {
 FILE_TO_EXPLAIN = "bocu why"  # whose FILE is no experiment
 
 
-def _options(words: tuple[str, ...]) -> tuple[object, ...]:
+def _options(words: tuple[str, ...]) -> tuple[str, str, frozenset[object]]:
     """Return what tells a command from others of its kind: program, subcommand, options; not what they are given."""
     if words[0] not in ("bocu", "snakemake"):
-        return words
-    keys = sorted(re.sub("=.*", "", word) for word in words[2:] if word.startswith("-") or "=" in word)
-    return (words[0], words[1] if words[0] == "bocu" else "", *dict.fromkeys(keys))
+        return words[0], "".join(words[1:2]), frozenset([words[2:]])
+    keys = {re.sub("=.*", "", word) for word in words[2:] if word.startswith("-") or "=" in word}
+    return words[0], words[1] if words[0] == "bocu" or words[1][0] != "-" else "", frozenset(keys)
 
 
 # One of each set of options, as a line of its own where one stands somewhere, and the one with the most words.
+_OF_OPTIONS = {
+    _options(command.words): (command.words, command.inline)
+    for command in sorted(printed.commands(ROOT), key=lambda c: (not c.inline, len(c.words), c.words))
+}
+# Not those whose options are some of another's.
 COMMANDS = sorted(
-    {
-        _options(command.words): (command.words, command.inline)
-        for command in sorted(printed.commands(ROOT), key=lambda c: (not c.inline, len(c.words), c.words))
-    }.values()
+    command
+    for (*kind, options), command in _OF_OPTIONS.items()
+    if not any(kind == others and options < more for *others, more in _OF_OPTIONS)
 )
 
 
 def _tiers() -> Iterator[object]:
-    """Yield every command, the one of most words of each program and subcommand for the first tier."""
+    """Yield every command, of ours the one of most words of each program and subcommand for the first tier."""
     longest = {_options(words)[:2]: words for words, _ in sorted(COMMANDS, key=lambda command: len(command[0]))}
-    first = set(longest.values())
+    first = {words for words in longest.values() if words[0] not in ("pip", "python")}
     for words, inline in COMMANDS:
         yield pytest.param(words, inline, id=" ".join(words), marks=() if words in first else pytest.mark.ci)
 
@@ -204,6 +210,9 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         return
     if "profiles/slurm" in line.words and not _slurm_answers():
         pytest.skip("no SLURM answers")
+    if "--replay" in line.words:
+        clone.run("bocu", "reduce", "results/quickstart", "--output", "quickstart.nc")
+        line = replace(line, words=[*line.words[:2], "quickstart.nc", *line.words[3:]])
     if line.starts("bocu", "reduce"):  # what was made here stands for a sweep of hours
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:
@@ -214,6 +223,7 @@ def _bocu(line: Line, clone: Pipeline) -> None:
         line = replace(line, words=[*line.words[:4], f"crate-{Path(line.words[2]).stem}", *line.words[5:]])
     shorter = ["--iterations", "2"] if line.starts("bocu", "run") else []
     if line.starts("bocu", "resume"):
+        line = replace(line, words=[*line.words[:2], STANDS_FOR["EXPERIMENT"], *line.words[3:]])
         shorter = [*([] if "--" in line.words else ["--", "--cores", "1"]), "--dry-run"]
     assert clone.run(*line.words, *shorter).stdout
 
@@ -229,9 +239,18 @@ def _pip(line: Line, clone: Pipeline) -> None:
         lines = [entry for entry in file.read_text().splitlines() if entry and not entry.startswith("#")]
         assert all(Requirement(entry) for entry in lines)
     else:
-        offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
-        said = clone.run(sys.executable, "-m", *line.words, *offline).stdout
+        path, _, extras = line.words[-1].partition("[")
+        known = tomllib.loads((clone.folder / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        assert extras in ("", "EXTRA]") or set(extras[:-1].split(",")) <= known.keys()
+        said = _would_install(clone.folder, path)
         assert re.search("Would install .*(bocu|herpkg|snakemake-executor-plugin-warm)", said)
+
+
+@functools.cache
+def _would_install(folder: Path, path: str) -> str:
+    """Return what pip says of a package."""
+    offline = ("--dry-run", "--no-index", "--no-build-isolation", "--no-deps")
+    return Pipeline(folder).run(sys.executable, "-m", "pip", "install", *offline, path).stdout
 
 
 def _conda(line: Line, clone: Pipeline) -> None:
@@ -248,11 +267,16 @@ def _python(line: Line, clone: Pipeline) -> None:
     if line.starts("python", "-m", "pip"):
         _pip(Line(line.words[2:], line.inline), clone)
     elif line.starts("python", "-m", "pytest"):
-        clone.run(*words, "--collect-only", "-q")
+        if {"-k", "-m"} & set(words[3:]):
+            clone.run(*words, "--collect-only", "-q")
+        else:
+            assert (clone.folder / words[-1]).exists()
     elif line.words[-1] == "...":
         clone.run(*words[:-1], "--version")
     elif line.words[1] in ("docs/make_gallery.py", "docs/make_published.py"):  # of sweeps that are not made here
         assert (clone.folder / line.words[1]).is_file()
+    elif line.words[1] == "docs/make_suggest_examples.py" and "--mirror" not in line.words:  # tests/advice plays them
+        clone.run(*words, "--only-log")
     elif line.words[1].startswith("docs/") and "--mirror" not in line.words:
         clone.run(*words)
     elif line.words[1] == "-c":
@@ -332,7 +356,12 @@ def _setting(word: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(block, id=f"{block.page}-{i}") for i, block in enumerate(printed.blocks(ROOT, "python"))]
+    "block",
+    [
+        pytest.param(block, id=f"{block.page}-{i}")
+        for i, block in enumerate(printed.blocks(ROOT, "python"))
+        if block.page != "docs/botorch.md"
+    ],
 )
 def test_a_block_of_python_runs(block, clone):
     if printed.lacking(block):
@@ -377,6 +406,12 @@ def test_no_block_is_of_an_unknown_kind():
 
 def test_only_the_page_that_is_performed_as_a_whole_has_recipes():
     assert {block.page for block in printed.steps(ROOT)} == {printed.RECIPE}
+
+
+def test_files_that_commands_name_are_there():
+    named = {word for words, _ in _OF_OPTIONS.values() for word in words if word.startswith(("config/", "docs/"))}
+    assert len(named) > 20
+    assert not [name for name in named if not (ROOT / name).exists()]
 
 
 def test_commands_of_each_kind_of_place_are_found():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from experiments import tiny
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 
 def sensors(name):

@@ -13,8 +13,8 @@ from bocu.core.io.hashes import SUFFIX, digest_file
 from bocu.sweep.opening import open_plan
 from bocu.sweep.verification import verify
 
-pytestmark = pytest.mark.workflow
-FLIPS = 5  # of each kind of file
+pytestmark = [pytest.mark.ci, pytest.mark.workflow]
+FLIPS = 2  # of each kind of file
 
 
 @pytest.fixture(scope="module")

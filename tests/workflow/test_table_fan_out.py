@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-pytestmark = [pytest.mark.workflow, pytest.mark.ci]
+# In parts, and samples of the shipped tables: tests/data_sets/test_simulators.py.
+pytestmark = [pytest.mark.workflow, pytest.mark.drill]
 TABLE = "data/compute/wake-steering/row-of-three.nc"
 
 

@@ -92,8 +92,10 @@ def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
     return Range(name, low, high, bool((finite == np.round(finite)).all()))
 
 
+REPLAY, DRO = "replay", "dro"
 OBJECTIVES = {
-    "dro": "the worst expectation over the set",
+    REPLAY: "what would have earned most in later blocks of the log",
+    DRO: "the worst expectation over the set",
     "so": "the expectation under the forecast",
     "ro": "the worst context of the forecast",
     "cvar": "the mean over the worst share `alpha` of contexts",
@@ -208,7 +210,7 @@ def stated_set(
     objective: str, name: str, radius: float | str | None, keys: Mapping[str, Any], alpha: float
 ) -> SetParameters | ConditionalValueAtRisk | None:
     """Return what states the set that worst cases are told for, or None where there is none."""
-    has_set = objective in ("dro", "so") and (radius is not None or objective == "dro")
+    has_set = objective == REPLAY or (objective in (DRO, "so") and (radius is not None or objective == DRO))
     if keys and not has_set:
         raise BocuError(
             f"--{next(iter(keys))}: nothing takes it: there is no set without --radius, nor under ro or cvar"
@@ -220,15 +222,20 @@ def stated_set(
     if objective == "ro":
         return None
     family = from_registry("find")("set", name, "--set: ", Path()).load()
-    if radius is None:
-        if objective == "dro":
+    if radius is None and objective != REPLAY:
+        if objective == DRO:
             raise BocuError(f"--radius: the objective 'dro' over the set '{name}' needs one, or estimate")
         return None
-    if not isinstance(radius, str) and math.isinf(radius):
+    if isinstance(radius, float) and math.isinf(radius):
         raise BocuError("--radius: found inf; allowed: a finite number, or --objective ro, which trusts no forecast")
     if not family.has_radius:
         raise BocuError(f"--set: '{name}' has no radius; allowed here: a set that has one, or --objective cvar")
     return validate(SetParameters, {**keys, "name": name}, "--", Reading(Path()))
+
+
+def objective_of(objective: str | None, radius: float | str | None) -> str:
+    """Return the objective, or, where none is stated, `DRO` at a radius that is a number and else `REPLAY`."""
+    return objective or (DRO if isinstance(radius, float) else REPLAY)
 
 
 def read_radius(radius: float | str | None) -> float | str | None:

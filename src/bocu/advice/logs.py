@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -325,14 +325,18 @@ def read_rows(table: LogTable, decisions: Decisions, notes: list[str]) -> np.nda
     return np.column_stack(found)
 
 
-def read_forecast(table: LogTable, contexts: Sequence[str]) -> Forecast:
+def read_forecast(table: LogTable, contexts: Sequence[str], known: Mapping[str, float] | None = None) -> Forecast:
     """Read contexts and, where there is a column `weight`, their weights; without it rows count alike.
+
+    What is known is not read.
 
     Raises:
         BocuError: there is no row, a value is missing or no number, weights are negative or sum to 0.
     """
     notes: list[str] = []
     names = [*contexts, *([WEIGHT] if WEIGHT in table.columns and WEIGHT not in contexts else [])]
+    constant = {name: [value] * len(table.lines) for name, value in (known or {}).items()}
+    table = replace(table, columns={**table.columns, **constant})
     rows = np.column_stack([_numbers(table, name, "context", notes) for name in names])
     if not len(rows):
         raise BocuError(f"{table.name}: found no row; at least one context is wanted")

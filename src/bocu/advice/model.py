@@ -16,6 +16,7 @@ ascent that is told this shape needs half the steps of one that has to find it.
 """
 
 import copy
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -269,6 +270,7 @@ class Learnt:
     ) -> None:
         self.decisions = decisions
         self.log = log
+        self._made = forecast, recency, code
         self.earned = sign * log.outcome
         self.kept = np.ones(len(log.outcome), dtype=bool) if kept is None else kept
         self._low, self._span = _range(np.vstack([log.contexts, forecast.contexts]))
@@ -317,6 +319,28 @@ class Learnt:
             found.append(other)
         return found
 
+    def asked_of(self, contexts: np.ndarray) -> "Learnt":
+        """Return the model, asked about other contexts (C, l)."""
+        other = copy.copy(self)
+        other._points = self.scaled(contexts)
+        other._among_contexts = other._kernels_of_contexts(other._points, other._points)
+        other._of_contexts = other._with_log(other._points)
+        return other
+
+    def again(self, log: Log) -> "Learnt":
+        """Return the model of another log of the rows that are learnt from, to be maximised, asked about the same."""
+        forecast, recency, code = self._made
+        left = None if recency is None else recency[: len(self.kept)][self.kept]
+        found = believed(log, functools.partial(Learnt, self.decisions, log, forecast, 1.0, left, code))
+        return found.asked_of(self._low + self._span * self._points)
+
+    def priors(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return prior covariances of a decision (d,) in the contexts asked about, with the log (C, t) and (C, C)."""
+        row = value[None]
+        cross = sum(decided * met for decided, met in zip(self._of_decisions(row), self._of_contexts, strict=True))
+        own = sum(of[0] * kernel for of, kernel in zip(self._own(row), self._among_contexts, strict=True))
+        return np.asarray(cross), np.asarray(own)
+
     def scaled(self, contexts: np.ndarray) -> np.ndarray:
         """Return contexts (n, l) in the units of the model."""
         return (contexts - self._low) / self._span
@@ -348,6 +372,15 @@ class Learnt:
         parts = zip(self._of_decisions(values), self._of_contexts, strict=True)
         return self._spreads(sum(decided * (weight @ met) for decided, met in parts), prior)
 
+    def joint(self, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean (n,) and covariance (n, n) of expectations of decisions (n, d) over contexts weighted (C,)."""
+        here, parts = self.posterior, list(zip(self._of_decisions(values), self._of_contexts, strict=True))
+        cross = sum(decided * (weights @ met) for decided, met in parts)
+        coded = self.decisions.encode(values)
+        among = zip(self._of_decisions(values, coded), self._among_contexts, strict=True)
+        prior = sum(decided * (weights @ kernel @ weights) for decided, kernel in among)
+        return self.means(values) @ weights, here.scale**2 * (prior - cross @ here.solve(np.asarray(cross).T))
+
     def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
         """Return what would not be known of an expectation if its decision were tried once: variances (n,).
 
@@ -357,8 +390,7 @@ class Learnt:
             met: positions of the contexts of the forecast that are met in trying it, one each time, shape (n,).
         """
         here = self.posterior
-        with_log = sum(a * b for a, b in zip(self._of_decisions(value[None]), self._of_contexts, strict=True))
-        among = sum(of[0] * kernel for of, kernel in zip(self._own(value[None]), self._among_contexts, strict=True))
+        with_log, among = self.priors(value)
         mean = weights @ with_log
         solved = here.solve(mean)
         left = float(weights @ among @ weights) - float(mean @ solved)
@@ -410,15 +442,19 @@ class Learnt:
         spreads: np.ndarray = here.scale * np.sqrt(np.maximum(prior - explained, 0.0))
         return spreads
 
-    def _of_decisions(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return covariances over decisions (n, t) with the log: of the stationary part, and of the trend."""
+    def _of_decisions(self, values: np.ndarray, others: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return covariances over decisions (n, m) with others, coded (m, D); None: the log's.
+
+        The first are of the stationary part, the second of the trend.
+        """
         here = self.posterior
         coded = self.decisions.encode(values)
+        others = here.inputs if others is None else others
         *kernels, _ = self.structure.kernels(here.hyperparameters.lengthscales)
-        found = np.full((len(values), len(here.inputs)), here.hyperparameters.output_scale)
+        found = np.full((len(values), len(others)), here.hyperparameters.output_scale)
         for factor, kernel in zip(self.structure.factors, kernels, strict=False):
-            found *= kernel(coded[:, factor.columns], here.inputs[:, factor.columns])
-        return found, trend_of_decisions(coded, here.inputs[:, : self.structure.decisions])
+            found *= kernel(coded[:, factor.columns], others[:, factor.columns])
+        return found, trend_of_decisions(coded, others[:, : self.structure.decisions])
 
     def _own(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return covariances over decisions of each of some (n, d) with itself, of both parts, (n,)."""
@@ -441,8 +477,9 @@ class Learnt:
 
 #: An outcome is taken to be no further from the median than so many (scaled) median deviations when rows are judged.
 _CLIPPED = 4.0
-#: A row is not believed from so many standard deviations on; at most this share is not, found in so many rounds.
-DOUBTED, _MOST_DOUBTED, _ROUNDS = 4.0, 0.1, 4
+#: A row is not believed from so many standard deviations on, if it lies so many times as far as any that is believed:
+#: tails of skewed outcomes thin out, errors stand apart. At most this share is not, found in so many rounds.
+DOUBTED, _APART, _MOST_DOUBTED, _ROUNDS = 4.0, 1.5, 0.1, 4
 #: A median of absolute deviations from a normal mean is the standard deviation divided by this.
 _MAD = 1.4826
 
@@ -451,7 +488,8 @@ def believed(log: Log, learn: Callable[[np.ndarray | None, np.ndarray | None], L
     """Return the model of the rows of a log that can be believed.
 
     A first model of outcomes clipped to their bulk finds rows that lie far from what all others tell; they go, a model
-    of the rest judges all anew, and so on until they stay the same. A typing error and a rare real win look alike.
+    of the rest judges all anew, and so on until they stay the same. Only such stay out as lie apart from all that are
+    believed. A typing error and a rare real win look alike.
 
     Args:
         log: the log.
@@ -464,16 +502,32 @@ def believed(log: Log, learn: Callable[[np.ndarray | None, np.ndarray | None], L
     kept = np.ones(len(log.outcome), dtype=bool)
     learnt = learn(None, None if untouched else clipped)
     for _ in range(_ROUNDS):
-        apart = np.abs(standardised_residuals(learnt))
-        apart /= max(1.0, _MAD * float(np.nanmedian(apart)))
-        order = np.argsort(-np.nan_to_num(apart), kind="stable")[: int(_MOST_DOUBTED * len(apart))]
+        apart = _apart(learnt)
+        order = np.argsort(-apart, kind="stable")[: int(_MOST_DOUBTED * len(apart))]
         now = np.ones(len(kept), dtype=bool)
         now[order[apart[order] >= DOUBTED]] = False
         if (now == kept).all():
             break
         kept, untouched = now, True
         learnt = learn(kept, None)
-    return learnt if untouched else learn(None, None)
+    if kept.all():
+        return learnt if untouched else learn(None, None)
+    alone = _apart(learnt)
+    out = np.flatnonzero(~kept)
+    out = out[np.argsort(-alone[out], kind="stable")]
+    next_to = np.append(alone[out[1:]], alone[kept].max())
+    gaps = np.flatnonzero(alone[out] >= _APART * next_to)
+    tail = out[gaps[-1] + 1 if len(gaps) else 0 :]
+    if not len(tail):
+        return learnt
+    kept[tail] = True
+    return learn(None if kept.all() else kept, None)
+
+
+def _apart(learnt: Learnt) -> np.ndarray:
+    """Return how far rows (t,) lie from what all others tell, in units that grow where many rows lie far."""
+    apart = np.abs(standardised_residuals(learnt))
+    return np.nan_to_num(apart / max(1.0, _MAD * float(np.nanmedian(apart))))
 
 
 def standardised_residuals(learnt: Learnt) -> np.ndarray:
@@ -548,7 +602,7 @@ def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions
     low, span = _range(log.contexts)
     coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
     structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
-    return estimate_forgetting(clock, met, structure, np.hstack([coded, met]), sign * log.outcome)
+    return estimate_forgetting(clock, structure, np.hstack([coded, met]), sign * log.outcome)
 
 
 def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -119,8 +119,8 @@ def read_outcomes(
     return tuple(Outcome(one.name, one.minimise, float(weights[one.name])) for one in found)
 
 
-def read_weights(text: str) -> dict[str, float]:
-    """Read "profit=1,waste=20".
+def read_weights(text: str, option: str = "weights") -> dict[str, float]:
+    """Read "profit=1,waste=20" of an option.
 
     Raises:
         BocuError: it is not of that form.
@@ -131,7 +131,7 @@ def read_weights(text: str) -> dict[str, float]:
         try:
             found[name] = float(weight)
         except ValueError:
-            raise BocuError(f"--weights: found {shown(entry)}; allowed: NAME=NUMBER, as profit=1,waste=20") from None
+            raise BocuError(f"--{option}: found {shown(entry)}; allowed: NAME=NUMBER, as profit=1,waste=20") from None
     return found
 
 
@@ -198,6 +198,11 @@ class Combined:
         """Return standard deviations (n,) of expectations under distributions (n, C) or (C,)."""
         return self._joined([model.spreads(values, weights) for model in self.models])
 
+    def joint(self, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean (n,) and covariance (n, n) of expected sums of decisions (n, d) over contexts weighted (C,)."""
+        means, covariances = zip(*(model.joint(values, weights) for model in self.models), strict=True)
+        return self._summed(means), np.asarray(np.tensordot(self._weights**2, np.stack(covariances), axes=1))
+
     def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
         """Return variances (n,) of the expected sum after a trial of a decision (d,) in contexts at positions (n,)."""
         parts = [model.variances_after(value, weights, met) for model in self.models]
@@ -211,6 +216,10 @@ class Combined:
     def pair_means(self, values: np.ndarray, contexts: np.ndarray) -> np.ndarray:
         """Return the expected sum (n,) of decisions (n, d), each in its own context."""
         return self._summed([model.pair_means(values, contexts) for model in self.models])
+
+    def asked_of(self, contexts: np.ndarray) -> "Combined":
+        """Return the sum, asked about other contexts (C, l)."""
+        return Combined(self.outcomes, [model.asked_of(contexts) for model in self.models])
 
     def draws(self) -> list["Combined"]:
         """Return sums of models at other hyper-parameters, as probable as the log has them."""

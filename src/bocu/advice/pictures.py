@@ -204,12 +204,12 @@ def trade_off_picture(plain: Plain) -> "Figure":
 
 
 def weights_picture(plain: Plain) -> "Figure":
-    """Draw the weights of contexts in the forecast and in the worst distribution."""
+    """Draw the weights of contexts in forecast or log and in the worst distribution."""
     import seaborn as sns
 
     contexts = plain["details"]["contexts"][:MOST_CONTEXTS]
     labels = [short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts]
-    kinds = {"weight": "forecast", "worst": "worst"}
+    kinds = {"weight": plain["reference"], "worst": "worst"}
     with drawing(0.75 + 0.26 * len(contexts)) as (figure, axes):
         sns.barplot(
             x=[one[key] for key in kinds for one in contexts],

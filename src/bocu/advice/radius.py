@@ -26,8 +26,8 @@ from bocu.robust.ambiguity.parameters import SetParameters
 #: Probability with which the next block is to lie within the radius.
 COVERAGE = 0.9
 
-#: The fewest distances whose largest covers a further one with probability 0.9.
-FEWEST_BLOCKS = 9
+#: The fewest distances, whose largest covers a further one with probability 0.8; of nine with 0.9.
+FEWEST_BLOCKS, _ENOUGH_BLOCKS = 4, 9
 
 #: Distances that a log is cut for where it is long enough: the second largest covers with probability 0.9.
 _WANTED_BLOCKS = 19
@@ -109,32 +109,25 @@ def estimate_radius(
         stated: the set.
         recency: returns the weights (n,) of the first n rows as they were after row n; None: all alike.
         horizon: rows of a block; None: as many as leave 19 blocks, or fewer blocks but 9 of a short log.
-        coverage: probability asked for.
+        coverage: probability asked for; of fewer than nine blocks what they are enough for.
 
     Raises:
         BocuError: the log is too short, or the set has no finite distance.
     """
     rows = len(contexts)
-    left = rows - rows // _FIRST_REFERENCE
-    fewest = max(FEWEST_BLOCKS, math.ceil(coverage / (1.0 - coverage) - 1e-9))
-    if horizon is None:
-        horizon = max(1, min(_WANTED_ROWS, left // fewest), left // max(_WANTED_BLOCKS, fewest))
-    blocks = left // horizon
-    if blocks < fewest:
-        longest = left // fewest
+    horizon, starts = blocks_of(rows, horizon)
+    blocks = len(starts)
+    if blocks < FEWEST_BLOCKS:
+        longest = (rows - rows // _FIRST_REFERENCE) // FEWEST_BLOCKS
         hint = f"; --horizon is at most {longest} here" if longest else ""
         raise BocuError(
             f"--radius estimate: the log is too short: its {rows} rows leave {blocks} blocks of {horizon} rows to "
-            f"compare with what was before them, {fewest} are wanted{hint}; give --radius a number, or log on"
+            f"compare with what was before them, {FEWEST_BLOCKS} are wanted{hint}; give --radius a number, or log on"
         )
+    coverage = min(coverage, blocks / (blocks + 1))
     between = DistanceAhead(stated, horizon)
     weigh = recency or np.ones
-    found = np.array(
-        [
-            between(contexts[:start], weigh(start), contexts[start : start + horizon])
-            for start in range(rows - blocks * horizon, rows, horizon)
-        ]
-    )
+    found = np.array([between(contexts[:start], weigh(start), contexts[start : start + horizon]) for start in starts])
     if not np.isfinite(found).all():
         raise BocuError(
             f"--radius estimate: the set '{stated.name}' finds blocks of the log infinitely far from the rows before "
@@ -154,6 +147,14 @@ def estimate_radius(
         distances=tuple(found.tolist()),
         trend=tuple((found.mean() + _steepness(found) * _centred(found)).tolist()),
     )
+
+
+def blocks_of(rows: int, horizon: int | None) -> tuple[int, range]:
+    """Return the rows of a block and where blocks of a log start, from a third of it on; None: as are wanted."""
+    left = rows - rows // _FIRST_REFERENCE
+    if horizon is None:
+        horizon = max(1, min(_WANTED_ROWS, left // _ENOUGH_BLOCKS), left // _WANTED_BLOCKS)
+    return horizon, range(rows - left // horizon * horizon, rows, horizon)
 
 
 class DistanceAhead:

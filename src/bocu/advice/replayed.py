@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bocu.advice.suggestion import of
+from bocu.advice.suggestion import Earned, Gain, of
 from bocu.core.written import table
 
 AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"
@@ -15,34 +15,6 @@ DONE, STEADY, SUGGESTED = "done", "expectation", "suggested"
 
 #: A row stands for a decision in a context where each number is no further than this share of its range from it.
 NEAR = 0.05
-
-
-@dataclass(frozen=True)
-class Earned:
-    """What one way to decide earns.
-
-    Attributes:
-        mean: of the rows that were judged, in units of the outcome.
-        worst: mean over their worst tenth.
-        total: over all of them.
-    """
-
-    mean: float
-    worst: float
-    total: float
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What one way to decide earns more (or costs less) than another, a row.
-
-    Attributes:
-        gain: mean of the paired differences; more is better.
-        interval: where it lies with probability 0.95.
-    """
-
-    gain: float
-    interval: tuple[float, float]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.asked import checked_units, read_radius, refuse_mixed_up, stated_set, what_is_decided
+from bocu.advice.asked import checked_units, objective_of, read_radius, refuse_mixed_up, stated_set, what_is_decided
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE
 from bocu.advice.logs import LEAVE_OUT, Log, LogTable, read_log_table, read_logs, weighted
@@ -28,14 +28,13 @@ from bocu.advice.replayed import (
     STEADY,
     SUGGESTED,
     Brought,
-    Earned,
-    Gain,
     JudgedRow,
     PartOfLog,
     Replay,
     Step,
 )
 from bocu.advice.suggesting import suggest
+from bocu.advice.suggestion import Earned, Gain
 from bocu.advice.time import Clock, in_time, table_rows_at
 from bocu.core.errors import BocuError, shown
 from bocu.robust.ambiguity.checks import radius as checked_radius
@@ -294,8 +293,8 @@ _ENOUGH_SHARE, _ENOUGH = 0.5, 20
 #: The fewest rows that the log judges, and that have a forecast.
 _FEWEST_JUDGED = 10
 
-#: Share of the worst rows whose mean is told, and parts that a context or the time is cut into.
-_WORST, _PARTS = 0.1, 3
+#: Parts that a context or the time is cut into.
+_PARTS = 3
 
 
 def replay(
@@ -307,7 +306,7 @@ def replay(
     weights: Mapping[str, float] | None = None,
     forecast: Any = None,
     minimise: bool = False,
-    objective: str = "dro",
+    objective: str | None = None,
     time: str | None = None,
     first: int | None = None,
     steps: int = 8,
@@ -328,7 +327,7 @@ def replay(
             `weight` or not; rows of one time are members of one forecast. Left out, the reference is what was met
             before.
         minimise: whether the outcome is a cost.
-        objective: "dro", "so", "ro" or "cvar".
+        objective: as in `suggest`.
         time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
         first: rows before the first step; left out, a third of them.
         steps: how often advice is asked for anew.
@@ -346,6 +345,7 @@ def replay(
     outcomes, names = _outcomes(outcome, minimise, weights), tuple(contexts)
     columns = [one.name for one in outcomes]
     radius = read_radius(asked.get("radius"))
+    objective = objective_of(objective, radius)
     stated_set(objective, asked.get("set", "tv"), radius, asked.get("keys") or {}, asked.get("alpha", 0.1))
     if isinstance(radius, float):
         checked_radius(radius, "--radius")
@@ -411,7 +411,7 @@ def replay(
         judged=len(verdict.rows),
         matched=int(matched),
         logged=float(logged.mean()),
-        earned={who: _earned(found, sign) for who, found in payoffs.items()},
+        earned={who: Earned.of(found, sign) for who, found in payoffs.items()},
         gains=_gains(verdict, counted),
         parts=_parts(verdict, counted, names, seen, time, clock),
         outcomes=_brought(verdict, outcomes) if len(outcomes) > 1 else [],
@@ -474,11 +474,6 @@ def _without_forecast(judged: np.ndarray) -> list[str]:
     return notes
 
 
-def _earned(payoffs: np.ndarray, sign: float) -> Earned:
-    worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
-    return Earned(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
-
-
 def _gains(verdict: Judgement, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
     """Return gains by pairs of who decides; none of rows of a single step."""
     found = {_pair(pair): verdict.gain(pair, weights, chosen) for pair in PAIRS}
@@ -538,7 +533,7 @@ def _brought(verdict: Judgement, outcomes: Sequence[Outcome]) -> list[Brought]:
             one.name,
             one.minimise,
             one.weight,
-            {who: _earned(found[i], one.sign) for who, found in verdict.payoffs.items()},
+            {who: Earned.of(found[i], one.sign) for who, found in verdict.payoffs.items()},
             _gains(verdict, np.eye(len(outcomes))[i]),
         )
         for i, one in enumerate(outcomes)

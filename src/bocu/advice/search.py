@@ -1,6 +1,7 @@
 """Which decision is best: the objective over payoff tables of the model, and a search among candidates."""
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
+from bocu.robust.ambiguity.total_variation import TotalVariation
 
 #: A decision differs from another where a number is this share of its range away, or a name is another.
 DIFFERENT = 0.1
@@ -26,6 +28,9 @@ HOPE = 2.0
 #: Parts of the radius that prices are told for, and levels of `cvar`, from the smallest set on.
 _PARTS = (0.0, 0.25, 0.5, 1.0, 2.0)
 _LEVELS = (1.0, 0.75, 0.5, 0.25, 0.1)
+
+#: Two distributions of no context in common differ by so much in total.
+_LARGEST_CHANGE = 2.0
 
 _LARGEST_STEP, _SMALLEST_STEP = 1 / 16, 1e-4
 
@@ -42,12 +47,28 @@ class Rule:
         objective: "dro", "so", "ro" or "cvar".
         ambiguity: None where no set was asked for.
         weights: of the forecast's contexts, shape (C,).
+        cells: of each context, (C,), where the set is one of distributions over cells; None: over contexts.
+        pursued: the rule that decides, where that is another than the one that guarantees are told for.
     """
 
-    def __init__(self, objective: str, ambiguity: AmbiguitySet | None, weights: np.ndarray) -> None:
+    def __init__(
+        self,
+        objective: str,
+        ambiguity: AmbiguitySet | None,
+        weights: np.ndarray,
+        cells: np.ndarray | None = None,
+        pursued: "Rule | None" = None,
+    ) -> None:
         self.objective = objective
         self.ambiguity = ambiguity
         self.weights = weights
+        self.cells = cells
+        self._pursued = pursued
+        if cells is not None:
+            owners = np.zeros((len(cells), int(cells.max()) + 1))
+            owners[np.arange(len(cells)), cells] = weights
+            self._shares = owners.sum(axis=0)
+            self._owners = owners / np.where(self._shares > 0.0, self._shares, 1.0)
 
     @property
     def has_worst(self) -> bool:
@@ -63,6 +84,12 @@ class Rule:
             return self.ambiguity.alpha
         return self.ambiguity.epsilon
 
+    @property
+    def _end(self) -> float:
+        """Radius from which on a set has all distributions."""
+        ends = isinstance(self.ambiguity, TotalVariation)
+        return max(_LARGEST_CHANGE, self.size or 0.0) if ends else math.inf
+
     def sizes(self) -> list["Rule"]:
         """Return the worst expectation over smaller and larger sets, this one among them; none without a set."""
         here = self.ambiguity
@@ -72,8 +99,9 @@ class Rule:
         if isinstance(here, ConditionalValueAtRisk):
             sets = [ConditionalValueAtRisk(level) for level in sorted({*_LEVELS, here.alpha}, reverse=True)]
         else:
-            sets = [here.with_epsilon(radius) for radius in sorted({part * here.epsilon for part in _PARTS})]
-        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+            radii = {min(part * here.epsilon, self._end) for part in _PARTS}
+            sets = [here.with_epsilon(radius) for radius in sorted(radii)]
+        return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def at_sizes(self, count: int, farthest: float) -> list["Rule"]:
         """Return the worst expectation over `count` sets from radius 0 to `farthest` times this one's.
@@ -87,28 +115,37 @@ class Rule:
         if isinstance(here, ConditionalValueAtRisk):
             sets = [ConditionalValueAtRisk(float(level)) for level in np.linspace(1.0, here.alpha / farthest, count)]
         else:
-            sets = [
-                here.with_epsilon(float(size)) for size in np.unique(np.linspace(0, farthest, count)) * here.epsilon
-            ]
-        return [Rule("dro", ambiguity, self.weights) for ambiguity in sets]
+            radii = np.unique(np.linspace(0.0, min(farthest * here.epsilon, self._end), count))
+            sets = [here.with_epsilon(float(radius)) for radius in radii]
+        return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the objective (n,) of payoffs (n, C)."""
+        if self._pursued is not None:
+            return self._pursued.values(payoffs)
         return payoffs @ self.weights if self.objective == "so" else self.lowest(payoffs)
 
     def lowest(self, payoffs: np.ndarray) -> np.ndarray:
         """Return worst expectations (n,) of payoffs (n, C)."""
-        return payoffs.min(axis=1) if self.ambiguity is None else self.ambiguity.values(payoffs, self.weights)[0]
+        if self.ambiguity is None:
+            return np.asarray(payoffs.min(axis=1))
+        if self.cells is not None:
+            return self.ambiguity.values(payoffs @ self._owners, self._shares)[0]
+        return self.ambiguity.values(payoffs, self.weights)[0]
 
     def worst(self, payoffs: np.ndarray) -> np.ndarray:
         """Return worst distributions (n, C) of payoffs (n, C)."""
         if self.ambiguity is None:
             return (np.arange(payoffs.shape[1]) == payoffs.argmin(axis=1)[:, None]).astype(float)
+        if self.cells is not None:
+            return worst_case(payoffs @ self._owners, self._shares, self.ambiguity).distribution @ self._owners.T
         found: np.ndarray = worst_case(payoffs, self.weights, self.ambiguity).distribution
         return found
 
     def pursued(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the distributions (n, C) that the objective of payoffs (n, C) is an expectation under."""
+        if self._pursued is not None:
+            return self._pursued.pursued(payoffs)
         return np.broadcast_to(self.weights, payoffs.shape) if self.objective == "so" else self.worst(payoffs)
 
 

@@ -83,10 +83,11 @@ class Settings(Parameters):
     forecast: str | None = Field(
         None, description="CSV or JSON file of contexts, relative to this file; left out: those of the log."
     )
-    objective: Literal["dro", "so", "ro", "cvar"] = Field(
-        "dro",
-        description="`dro`: the worst expectation over the set; `so`: the expectation; `ro`: the worst context; "
-        "`cvar`: the mean over the worst share `alpha` of contexts.",
+    objective: Literal["replay", "dro", "so", "ro", "cvar"] | None = Field(
+        None,
+        description="`replay`, without a radius the default: what would have earned most in later blocks of the log; "
+        "`dro`, with one the default: the worst expectation over the set; `so`: the expectation; `ro`: the worst "
+        "context; `cvar`: the mean over the worst share `alpha` of contexts.",
     )
     set: SetEntry = Field(
         default_factory=lambda: SetEntry(name="tv", radius=None), description="The ambiguity set, or its name alone."
@@ -96,6 +97,10 @@ class Settings(Parameters):
     time: str | None = Field(None, description="Column of dates or numbers that rows are in the order of.")
     forget: str | Positive | None = Field(
         None, description="Half-life of rows: `90d`, `12h`, `6w`, `2y`, a number of rows, or `estimate`."
+    )
+    known: dict[str, Number] = Field({}, description="Contexts that are known before deciding, by column.")
+    season: Literal["year", "week", "day"] | None = Field(
+        None, description="Season of the dates of `time`, whose place is a context that is known."
     )
     horizon: Count | None = Field(None, description="Rows that an estimated radius is to hold for.")
     constraints: list[str] = Field([], description="Linear constraints between decisions: `staff + 2*shelf <= 10`.")
@@ -136,6 +141,8 @@ class Settings(Parameters):
             "time": self.time,
             "forget": self.forget,
             "horizon": self.horizon,
+            "known": dict(self.known) or None,
+            "season": self.season,
             "constraints": list(self.constraints),
             "names": self.names,
             "missing": self.missing,

@@ -1,5 +1,6 @@
 """The next decision from a log: the best under an uncertainty objective, what it guarantees, and what that costs."""
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,19 +8,24 @@ from typing import Any
 import numpy as np
 
 from bocu.advice.asked import (
+    DRO,
+    REPLAY,
     Alternatives,
     checked_units,
     extrapolated,
     how_coded,
     how_weighed,
+    objective_of,
     read_radius,
     refuse_mixed_up,
     stated_set,
     what_is_allowed,
     what_is_decided,
 )
-from bocu.advice.cells import fewer_contexts
-from bocu.advice.choices import Decisions
+from bocu.advice.beforehand import given_what_is_known, with_season
+from bocu.advice.cells import Boxes, fewer_contexts
+from bocu.advice.choices import Decisions, OneOfNames
+from bocu.advice.choosing import choose
 from bocu.advice.details import NINETY_FIVE, details, log_rows
 from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_log_table, read_logs, weighted
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
@@ -33,15 +39,15 @@ from bocu.advice.outcomes import (
     sum_in_words,
     sum_of,
 )
-from bocu.advice.radius import estimate_radius
+from bocu.advice.radius import RadiusEstimate, estimate_radius
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggestion import Judged, Price, Ranked, Shifted, Suggestion
-from bocu.advice.time import ESTIMATE, in_time
+from bocu.advice.suggestion import Chosen, Insured, Judged, Price, Ranked, Shifted, Suggestion
+from bocu.advice.time import ESTIMATE, Forgetting, in_time
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.ties import first_best
-from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.checks import radius as checked_radius
+from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.robust.ambiguity.parameters import SetParameters
 
 
@@ -92,6 +98,12 @@ def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFron
 #: what no Gaussian process says. Found by simulation (`tests/benchmarks/advice.py`).
 BOUND = 1.96
 
+#: Names alone that are ranked without a list, and expectations that are drawn for each set of hyper-parameters.
+_FEW, _DRAWS = 12, 500
+
+#: A worst case is nearly the worst context's where it is nearer to it than this share of what is expected above it.
+_NEARLY = 0.1
+
 #: The least change of a weight that counts as one.
 MOVED = 1e-9
 
@@ -109,7 +121,7 @@ def suggest(
     set: str = "tv",
     radius: float | str | None = None,
     keys: Mapping[str, Any] | None = None,
-    objective: str = "dro",
+    objective: str | None = None,
     alpha: float = 0.1,
     minimise: bool = False,
     explore: bool = False,
@@ -121,6 +133,8 @@ def suggest(
     weights: Mapping[str, float] | None = None,
     names: str = ONE_HOT,
     missing: str = AVERAGE,
+    known: Mapping[str, float] | None = None,
+    season: str | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Suggestion:
     """Suggest the next decision.
@@ -134,9 +148,10 @@ def suggest(
         forecast: like `log`, with the columns of the contexts and, if rows do not count alike, `weight`; left out,
             the contexts of the log.
         set: name of the ambiguity set; distances between contexts are in units of their range.
-        radius: of the set, or "estimate"; "dro" needs it, "so" tells worst cases with it.
+        radius: of the set, or "estimate": what covers nine in ten later blocks; "dro" needs it, "so" and "replay" tell
+            worst cases with it.
         keys: further keys of the set.
-        objective: "dro", "so", "ro" or "cvar".
+        objective: "replay", "dro", "so", "ro" or "cvar"; left out, "dro" at a radius that is a number, else "replay".
         alpha: of "cvar", the share of worst contexts.
         minimise: whether the outcome is a cost.
         explore: suggest what may yet turn out best, in place of what is best as far as is known.
@@ -147,6 +162,8 @@ def suggest(
         names: how names to choose from are told apart, "one-hot" or "hamming".
         missing: what becomes of rows that lack contexts alone, "average" or "leave-out".
         units: of columns, by name; they are told beside numbers.
+        known: contexts that are known before deciding, by name; the reference is conditioned on them.
+        season: "year", "week" or "day" of dates, whose place is a context that is known.
         time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
         forget: half-life of rows, as "90d" or a number of rows, or "estimate"; left out, all count alike.
         horizon: rows that an estimated radius is to hold for; left out, what the log is long enough for.
@@ -162,9 +179,12 @@ def suggest(
         raise BocuError(f"--names: found {shown(names)}; {nearest(names, CODES)}")
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
+    table, sure = with_season(table, clock, season, known or {})
+    met = tuple(dict.fromkeys([*met, *(name for name in sure if season and name.startswith(f"{season}, "))]))
     chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
-    refuse_mixed_up(chosen, met, outcomes, objective)
     radius = read_radius(radius)
+    objective = objective_of(objective, radius)
+    refuse_mixed_up(chosen, met, outcomes, objective)
     stated = stated_set(objective, set, radius, keys or {}, alpha)
     allowed, broken = what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
@@ -176,12 +196,17 @@ def suggest(
     seen = sum_of(outcomes, logs) if several else logs[0]
     sign = 1.0 if several else outcomes[0].sign
     forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
-    given = (
-        weighted(seen.contexts, forgetting.of_contexts())
-        if forecast is None
-        else read_forecast(read_log_table(forecast, "forecast"), met)
-    )
-    given = fewer_contexts(given, stated.family if isinstance(stated, SetParameters) else None)
+    by_set = stated if isinstance(stated, SetParameters) else None
+
+    def reference(forgetting: Forgetting) -> Forecast:
+        if forecast is None:
+            found = weighted(seen.contexts, forgetting.of_contexts())
+        else:
+            found = read_forecast(read_log_table(forecast, "forecast"), met, sure)
+        found = given_what_is_known(found, met, sure, from_log=forecast is None)
+        return fewer_contexts(found, by_set.family if by_set else None)
+
+    given = reference(forgetting)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
     makers = [
         functools.partial(Learnt, chosen, one, given, how.sign, recency, names)
@@ -189,30 +214,34 @@ def suggest(
     ]
     models = [believed(one, make) for one, make in zip(logs, makers, strict=True)]
     learnt = Combined(outcomes, models) if several else models[0]
+    replayed = None
+    if forecast is None and not sure and (objective == REPLAY or forget == ESTIMATE):
+        plain = Search(learnt, Rule("so", None, given.weights), allowed)
+        spent = by_set if objective == REPLAY else None
+        replayed = choose(plain, forgetting.clock, spent, forgetting.contexts, horizon=horizon, sign=sign)
+        if replayed.half_life != forgetting.contexts:
+            forgetting = dataclasses.replace(forgetting, contexts=replayed.half_life, estimated=True)
+            given = reference(forgetting)
+            learnt = learnt.asked_of(given.contexts)
     estimate = None
-    ambiguity: AmbiguitySet | None
-    if isinstance(stated, SetParameters):
-        if radius == ESTIMATE:
-            estimate = estimate_radius(learnt.scaled(seen.contexts), stated, forgetting.of_contexts, horizon)
-            notes += estimate.notes(around_log=forecast is None)
-        ambiguity = stated.over(learnt.scaled(given.contexts))
-        ambiguity = ambiguity.with_epsilon(checked_radius(estimate.radius if estimate else radius, "--radius"))
-    else:
-        ambiguity = stated
-    rule = Rule(objective, ambiguity, given.weights)
+    if by_set is not None and (radius == ESTIMATE or (objective == REPLAY and replayed and replayed.blocks)):
+        estimate = estimate_radius(learnt.scaled(seen.contexts), by_set, forgetting.of_contexts, horizon)
+        notes += estimate.notes(around_log=forecast is None) if radius == ESTIMATE else []
+    covers = objective == REPLAY and estimate is not None
+    rule = _rule(objective, stated, radius, estimate, replayed, learnt, given)
     search = Search(learnt, rule, allowed)
 
     best = search.best(search.optimism if explore else search.values)
     apart = search.apart(best)
     steady = search.best(search.expectations)
     worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
-    judge = _Judge(search, learnt, sign)
+    judge = Judge(search, learnt, sign)
     doubted = None
     if not all(model.kept.all() for model in models):
         anyhow = [make() for make in makers]
-        everything = Combined(outcomes, anyhow) if several else anyhow[0]
+        everything = (Combined(outcomes, anyhow) if several else anyhow[0]).asked_of(given.contexts)
         other = Search(everything, rule, allowed)
-        doubted = _Judge(other, everything, sign)(other.best(other.optimism if explore else other.values))
+        doubted = Judge(other, everything, sign)(other.best(other.optimism if explore else other.values))
     rows = log_rows(learnt, met, outcomes, logs)
     return Suggestion(
         best=judge(best),
@@ -220,7 +249,7 @@ def suggest(
         second=judge(apart) if apart is not None else None,
         given_up=float((search.expectations(steady[None]) - search.expectations(best[None]))[0]),
         objective=objective,
-        set=None if rule.ambiguity is None else "cvar" if objective == "cvar" else set,
+        set=None if rule.ambiguity is None and estimate is None else "cvar" if objective == "cvar" else set,
         size=rule.size,
         outcome=sum_in_words(outcomes) if several else outcomes[0].name,
         minimise=sign < 0.0,
@@ -238,8 +267,12 @@ def suggest(
         rows=len(seen.outcome) + len(seen.gaps.outcome),
         contexts=len(given.weights),
         estimate=estimate,
+        replayed=replayed if objective == REPLAY else None,
+        insured=_insured(search, judge, given, best, by_set, estimate) if covers and by_set and estimate else None,
         half_lives=(forgetting.contexts, forgetting.payoffs),
         time_unit=clock.unit,
+        reference="log" if forecast is None else "forecast",
+        nearly_worst=_nearly_worst(search, best),
         notes=(
             *notes,
             *seen.notes,
@@ -254,16 +287,71 @@ def suggest(
         ),
         outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
         front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
-        alternatives=_ranked(offered, search, judge) if offered else (),
+        alternatives=_ranked(offered, search, judge),
         constraints=tuple(constraints),
         outliers=tuple(row for row in rows if row.outlier),
         doubted=doubted,
         units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        search=search,
         evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
     )
 
 
-class _Judge:
+def _rule(
+    objective: str,
+    stated: SetParameters | ConditionalValueAtRisk | None,
+    radius: float | str | None,
+    estimate: RadiusEstimate | None,
+    replayed: Chosen | None,
+    learnt: Learnt | Combined,
+    given: Forecast,
+) -> Rule:
+    """Return what is best, and what worst cases are told for."""
+    if not isinstance(stated, SetParameters):
+        return Rule(objective, stated, given.weights)
+    cells = estimate.cells if estimate else None
+    decides = Rule("so", None, given.weights)
+    if replayed is not None and replayed.radius:
+        decides = _around(learnt, given, stated, replayed.radius, replayed.cells)
+    if radius is None:
+        return decides
+    told = (
+        _around(learnt, given, stated, estimate.radius, cells)
+        if radius == ESTIMATE and estimate
+        else _around(learnt, given, stated, checked_radius(radius, "--radius"), None)
+    )
+    return Rule(objective, told.ambiguity, given.weights, told.cells, decides if objective == REPLAY else None)
+
+
+def _around(
+    learnt: Learnt | Combined, given: Forecast, stated: SetParameters, radius: float, cells: int | None
+) -> Rule:
+    """Return the worst expectation over a set around a forecast, of so many cells of contexts or of them all."""
+    points = learnt.scaled(given.contexts)
+    if cells is None:
+        return Rule(DRO, stated.over(points).with_epsilon(radius), given.weights)
+    owners = Boxes.around(points, given.weights, cells).of(points)
+    return Rule(DRO, stated.over(None).with_epsilon(radius), given.weights, owners)
+
+
+def _insured(
+    search: Search, judge: "Judge", given: Forecast, best: np.ndarray, stated: SetParameters, estimate: RadiusEstimate
+) -> Insured:
+    """Return the decision of best worst case over the set that covers the next block, and what it costs."""
+    rule = _around(search.learnt, given, stated, estimate.radius, estimate.cells)
+    value = search.best(search.lowest_by(rule))
+    price = search.expectations(best[None]) - search.expectations(value[None])
+    return Insured(
+        radius=estimate.radius,
+        coverage=estimate.coverage,
+        horizon=estimate.horizon,
+        decision=search.learnt.decisions.shown(value),
+        guaranteed=judge.sign * judge.kept_by(value, rule),
+        price=float(price[0]),
+    )
+
+
+class Judge:
     """Tells of decisions what is expected of them, in units of the outcome."""
 
     def __init__(self, search: Search, learnt: Learnt | Combined, sign: float) -> None:
@@ -297,9 +385,28 @@ class _Judge:
             variance += spread**2 + (float(rule.lowest(payoffs)[0]) - told) ** 2
         return told - BOUND * float(np.sqrt(variance / len(self._draws)))
 
+    def expectations(self, values: np.ndarray) -> np.ndarray:
+        """Draw what decisions (n, d) are expected to bring, at hyper-parameters as probable as the log has them."""
+        world, found = np.random.default_rng(0), []
+        for one in self._draws:
+            mean, covariance = one.joint(values, self.search.rule.weights)
+            spread, directions = np.linalg.eigh((covariance + covariance.T) / 2.0)
+            steps = directions * np.sqrt(np.maximum(spread, 0.0))
+            found.append(mean + world.normal(size=(_DRAWS, len(values))) @ steps.T)
+        return np.vstack(found)
+
     @functools.cached_property
     def _draws(self) -> Sequence[Learnt | Combined]:
         return self.learnt.draws()
+
+
+def _nearly_worst(search: Search, best: np.ndarray) -> bool:
+    """Whether a decision (d,) has its worst expectation next to what its worst context brings."""
+    payoffs, rule = search.payoffs(best[None]), search.rule
+    least = float(payoffs.min())
+    return rule.ambiguity is not None and float(rule.lowest(payoffs)[0]) - least < _NEARLY * (
+        float((payoffs @ rule.weights)[0]) - least
+    )
 
 
 def _taught(learnt: Learnt | Combined, best: np.ndarray, weights: np.ndarray) -> float:
@@ -309,7 +416,7 @@ def _taught(learnt: Learnt | Combined, best: np.ndarray, weights: np.ndarray) ->
     return NINETY_FIVE * float(np.sqrt(shares @ learnt.variances_after(best, weights, met)))
 
 
-def _prices(search: Search, steady: np.ndarray, judge: _Judge) -> list[Price]:
+def _prices(search: Search, steady: np.ndarray, judge: Judge) -> list[Price]:
     """Return the best decisions by the size of the set, from the smallest set on; none where there is no set."""
     found = []
     most = float(search.expectations(steady[None])[0])
@@ -342,12 +449,30 @@ def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> l
     ]
 
 
-def _ranked(offered: Alternatives, search: Search, judge: _Judge) -> tuple[Ranked, ...]:
-    """Return the alternatives that may be suggested, best objective first."""
+def _ranked(offered: Alternatives | None, search: Search, judge: Judge) -> tuple[Ranked, ...]:
+    """Return the alternatives that may be suggested, best objective first; without a list, of a few names alone."""
+    if offered is None:
+        names = all(isinstance(part, OneOfNames) for part in search.learnt.decisions.parts)
+        if not names or len(search.pool) > _FEW:
+            return ()
+        offered = Alternatives(search.pool, tuple(str(i + 1) for i in range(len(search.pool))), ())
     allowed = {tuple(value) for value in search.pool.tolist()}
     kept = [i for i, value in enumerate(offered.values.tolist()) if tuple(value) in allowed]
     values = search.values(offered.values[kept])
     left, order = list(range(len(kept))), []
     while left:
         order.append(left.pop(first_best(values[left])))
-    return tuple(Ranked(offered.lines[kept[i]], judge(offered.values[kept[i]])) for i in order)
+    decisions = offered.values[[kept[i] for i in order]]
+    draws = judge.expectations(decisions)
+    best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
+    behind = draws[:, :1] - draws
+    low, high = np.quantile(behind, [0.025, 0.975], axis=0)
+    return tuple(
+        Ranked(
+            offered.lines[kept[i]],
+            judge(offered.values[kept[i]]),
+            float(best[at]),
+            (float(behind[:, at].mean()), float(low[at]), float(high[at])),
+        )
+        for at, i in enumerate(order)
+    )

@@ -1,15 +1,22 @@
 """A suggestion: what to decide, what it guarantees, what that costs, and the words that tell it."""
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import RadiusEstimate
+from bocu.advice.search import Search
 from bocu.core.written import table
+
+#: Share of the worst rows or blocks whose mean is told.
+_WORST = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,85 @@ class Price:
 
 
 @dataclass(frozen=True)
+class Earned:
+    """What one way to decide earns.
+
+    Attributes:
+        mean: of the rows that were judged, in units of the outcome.
+        worst: mean over their worst tenth.
+        total: over all of them.
+    """
+
+    mean: float
+    worst: float
+    total: float
+
+    @classmethod
+    def of(cls, payoffs: np.ndarray, sign: float) -> "Earned":
+        """Return what payoffs (n,), to be maximised, amount to in units of the outcome."""
+        worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
+        return cls(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one way to decide earns more (or costs less) than another, a row.
+
+    Attributes:
+        gain: mean of the paired differences; more is better.
+        interval: where it lies with probability 0.95.
+    """
+
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff.
+
+    Attributes:
+        half_life: of rows in the reference, in units of the clock; None: all count alike.
+        radius: around the reference; 0: the best expectation.
+        options: number of options it was chosen from.
+        blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
+        cells: that the radius is spent on; None: on single contexts.
+        earned: a row, in units of the outcome.
+        gain: over the best expectation with all rows alike; None where the log is too short.
+    """
+
+    half_life: float | None
+    radius: float
+    options: int
+    blocks: int
+    horizon: int
+    cells: int | None = None
+    earned: Earned | None = None
+    gain: Gain | None = None
+
+
+@dataclass(frozen=True)
+class Insured:
+    """The decision of best worst case over a set that covers the contexts to come: an insurance, and its price.
+
+    Attributes:
+        radius: of the set.
+        coverage: probability that the next rows lie within it.
+        horizon: number of these rows.
+        decision: by name.
+        guaranteed: what its worst expectation is held to be at least.
+        price: what it is expected to earn less (or cost more) than what is suggested.
+    """
+
+    radius: float
+    coverage: float
+    horizon: int
+    decision: dict[str, float | int | str]
+    guaranteed: float
+    price: float
+
+
+@dataclass(frozen=True)
 class Shifted:
     """A context whose weight the worst distribution changes.
 
@@ -74,10 +160,14 @@ class Ranked:
     Attributes:
         line: what its row is called.
         judged: what is expected of it.
+        best: probability that no other has a better expectation, by the model.
+        behind: what it is expected to earn less (or cost more) than the first, with its interval (95 %).
     """
 
     line: str
     judged: Judged
+    best: float
+    behind: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -104,14 +194,19 @@ class Suggestion:
         half_lives: of contexts and of payoffs, in `time_unit`; None where nothing is forgotten.
         time_unit: "days", "rows", or "" of a column of numbers.
         notes: what was done to read the files, and what they do not tell.
+        reference: where contexts come from, "forecast" or "log".
+        nearly_worst: whether the worst case is next to that of the worst context there is.
+        replayed: of the objective "replay", what was taken and what it would have earned in later blocks of the log.
+        insured: of that objective, the decision that is best over the set that covers the next block.
         outcomes: of several outcomes what the decision brings of each; empty of one.
         front: of several outcomes without stated weights, decisions that no other beats in all of them.
-        alternatives: of a list of alternatives all, best first.
+        alternatives: of a list of alternatives, or of a few names alone, all, best first.
         constraints: as they were written.
         outliers: rows of the log that are not believed, and left out.
         doubted: the decision if they were believed; None where there are none.
         units: of columns, by name.
         evidence: makes `details`.
+        search: candidates, model and rule.
     """
 
     best: Judged
@@ -137,6 +232,10 @@ class Suggestion:
     half_lives: tuple[float | None, float | None]
     time_unit: str
     notes: tuple[str, ...]
+    reference: str = "forecast"
+    nearly_worst: bool = False
+    replayed: Chosen | None = None
+    insured: Insured | None = None
     outcomes: tuple[ExpectedOutcome, ...] = ()
     front: tuple[OnFront, ...] = ()
     alternatives: tuple[Ranked, ...] = ()
@@ -145,6 +244,7 @@ class Suggestion:
     doubted: Judged | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     evidence: Callable[[], Details] | None = field(default=None, repr=False, compare=False)
+    search: Search | None = field(default=None, repr=False, compare=False)
 
     @property
     def decision(self) -> dict[str, float | int | str]:
@@ -153,8 +253,8 @@ class Suggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""
-        plain = asdict(replace(self, evidence=None))
-        del plain["evidence"]
+        plain = asdict(replace(self, evidence=None, search=None))
+        del plain["evidence"], plain["search"]
         return {**plain, "details": asdict(self.details)}
 
     @functools.cached_property
@@ -180,8 +280,6 @@ _TOLD = 4
 #: Most alternatives that are told.
 _ALTERNATIVES = 10
 
-_UNDER = {"so": "best expectation under the forecast", "ro": "best in its worst context"}
-
 
 def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
     if suggestion.notes:
@@ -206,11 +304,52 @@ def why(suggestion: Suggestion) -> str:
     """Return what the decision is best under, in words."""
     if suggestion.explore:
         return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
-    if suggestion.objective in _UNDER:
-        return _UNDER[suggestion.objective]
+    if suggestion.replayed is not None:
+        return _paid(suggestion)
+    if suggestion.objective == "ro":
+        return "best in its worst context"
+    if suggestion.objective in ("replay", "so"):
+        return f"best expectation if contexts come as in the {suggestion.reference}"
     if suggestion.objective == "cvar":
         return f"best mean of the worst {suggestion.size:.0%} of contexts"
     return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
+
+
+def _paid(suggestion: Suggestion) -> str:
+    """Return what was taken by replay, in words."""
+    here = suggestion.replayed
+    if here is None or not here.blocks:
+        return "best expectation; the log is too short for a replay"
+    past = "all rows alike" if here.half_life is None else f"rows that count half after {here.half_life:.3g}"
+    past += "" if here.half_life is None else f" {suggestion.time_unit}".rstrip()
+    how = f"best worst expectation within {here.radius:.3g} of" if here.radius else "best expectation under"
+    return f"{how} {past}: of {here.options} such ways the plainest that pays in later blocks of the log"
+
+
+def _earned(suggestion: Suggestion) -> list[str]:
+    """Return what the way to decide would have earned in later blocks, and the insurance."""
+    lines, unit = [], of(suggestion.units.get(suggestion.outcome, ""))
+    if (here := suggestion.replayed) is not None and here.earned and here.gain:
+        low, high = here.gain.interval
+        over = (
+            ""
+            if here.half_life is None and not here.radius
+            else (
+                f", {here.gain.gain:.3g} ({low:.3g} to {high:.3g}) more than the best expectation over all rows alike"
+            )
+        )
+        lines.append(
+            f"In {here.blocks} later blocks of {here.horizon} rows of the log, this way to decide would have brought "
+            f"{here.earned.mean:.4g}{unit} a row by the model (worst tenth of blocks {here.earned.worst:.4g}){over}"
+        )
+    if (sure := suggestion.insured) is not None:
+        most = "at most" if suggestion.minimise else "at least"
+        lines.append(
+            f"Insured against the next {sure.horizon} rows lying within {sure.radius:.3g} of the reference "
+            f"(probability {sure.coverage:.0%}): {named(sure.decision, suggestion.units)}, an expectation of {most} "
+            f"{sure.guaranteed:.4g}{unit}; price {sure.price:.3g}{unit}"
+        )
+    return lines
 
 
 def _decision(suggestion: Suggestion) -> list[str]:
@@ -220,47 +359,58 @@ def _decision(suggestion: Suggestion) -> list[str]:
     if suggestion.constraints:
         lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
     low, high = best.interval
+    close = functools.partial(rounded, doubt=(high - low) / 2.0)
     lines.append(
-        f"Expected {name}: {best.expected:.4g}{unit}, which the log places between {low:.4g} and {high:.4g} (95 %)"
+        f"Expected {name}: {close(best.expected)}{unit}, which the log places between {close(low)} and {close(high)} "
+        "(95 %)"
     )
     for one in suggestion.outcomes:
         low, high = one.interval
         lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
-    if best.guaranteed is not None:
+    if best.guaranteed is not None and best.worst is not None:
         most = "at most" if suggestion.minimise else "at least"
+        nearly = ", nearly that of the worst context there is" if suggestion.nearly_worst else ""
         lines.append(
-            f"Guaranteed {name}: an expectation of {most} {best.guaranteed:.4g}{unit}; the worst case of the model "
-            f"is {best.worst:.4g}"
+            f"Guaranteed {name}: an expectation of {most} {close(best.guaranteed)}{unit}; the worst case of the model "
+            f"is {close(best.worst)}{nearly}"
         )
     if suggestion.given_up > 0.0:
         verb = "costs more" if suggestion.minimise else "earns less"
-        lines.append(f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if the forecast is right")
+        lines.append(
+            f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if contexts come as in the "
+            f"{suggestion.reference}"
+        )
     else:
-        lines.append("No decision is better if the forecast is right")
+        lines.append(f"No decision is better if contexts come as in the {suggestion.reference}")
+    lines += _earned(suggestion)
     lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
     known = (best.interval[1] - best.interval[0]) / 2.0
     lines.append(
         f"Trying it once would teach: its expectation, known to within {known:.4g}{unit}, would be known to within "
         f"{suggestion.taught:.4g}{unit}"
     )
-    lines.append(f"Learnt from {suggestion.rows} rows; the forecast has {suggestion.contexts} different contexts")
+    has = f"; the forecast has {suggestion.contexts} different contexts" if suggestion.reference == "forecast" else ""
+    lines.append(f"Learnt from {suggestion.rows} rows{has}")
     return lines
 
 
 def _worst(suggestion: Suggestion) -> list[str]:
     if not suggestion.shifted:
-        return ["Worst distribution: the forecast itself"]
+        return [f"Worst distribution: that of the {suggestion.reference} itself"]
     lines = ["Worst distribution, as if"]
     for moved in suggestion.shifted[:_TOLD]:
         context = named(moved.context, suggestion.units)
         if moved.weight > 0.0:
             lines.append(f"  {context} came {moved.worst / moved.weight:.3g} times as often")
         else:
-            lines.append(f"  {context}, which the forecast gives no weight, came {moved.worst:.3g} of times")
+            lines.append(
+                f"  {context}, which the {suggestion.reference} gives no weight, came {moved.worst:.3g} of times"
+            )
     if len(suggestion.shifted) > _TOLD:
         lines.append(f"  and {len(suggestion.shifted) - _TOLD} other contexts changed their weight")
     lines += [
-        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the forecast {mean:.4g}"
+        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the {suggestion.reference} "
+        f"{mean:.4g}"
         for name, (mean, worst) in suggestion.means.items()
     ]
     return lines
@@ -284,7 +434,11 @@ def _prices(suggestion: Suggestion) -> list[str]:
 
 def _front(suggestion: Suggestion) -> list[str]:
     told = "expected" if suggestion.best.guaranteed is None else "worst"
-    head = [*suggestion.best.decision, *(f"{told} {one.name}" for one in suggestion.outcomes), "which is"]
+    head = [
+        *suggestion.best.decision,
+        *(f"{told} {one.name}{of(suggestion.units.get(one.name, ''))}" for one in suggestion.outcomes),
+        "which is",
+    ]
     rows = [
         [
             *(_shown(value) for value in entry.decision.values()),
@@ -297,13 +451,15 @@ def _front(suggestion: Suggestion) -> list[str]:
 
 
 def _alternatives(suggestion: Suggestion) -> list[str]:
-    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed"]
+    head = ["alternative", *suggestion.best.decision, "expected", "guaranteed", "best with", "behind the first"]
     rows = [
         [
             entry.line,
             *(_shown(value) for value in entry.judged.decision.values()),
             f"{entry.judged.expected:.4g}",
             "-" if entry.judged.guaranteed is None else f"{entry.judged.guaranteed:.4g}",
+            f"{entry.best:.0%}",
+            "{:.3g} ({:.3g} to {:.3g})".format(*entry.behind) if any(entry.behind) else "-",
         ]
         for entry in suggestion.alternatives[:_ALTERNATIVES]
     ]
@@ -361,6 +517,14 @@ def _judged(judged: Judged, suggestion: Suggestion) -> str:
 def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
     """Return "price = 7.5 euro, staff = 3"."""
     return ", ".join(f"{name} = {_shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+
+
+def rounded(value: float, doubt: float) -> str:
+    """Return a number to the second digit of what is not known of it."""
+    if not 0.0 < doubt < math.inf:
+        return f"{value:.4g}"
+    decimals = 1 - math.floor(math.log10(doubt))
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"
 
 
 def of(unit: str) -> str:

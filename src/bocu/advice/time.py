@@ -1,9 +1,8 @@
 """Time in a log: dates as people write them, and rows that count the less the older they are.
 
 A row of weight w counts w times in the reference, and as an observation with 1 / w times the noise (the weights of
-Deng et al., 2022, as noise variances). Half-lives of both are given, or estimated each on its own: by how well the
-weighted past foretold later rows, contexts by their energy distance (Szekely and Rizzo, 2013), payoffs by squared
-errors.
+Deng et al., 2022, as noise variances). Half-lives of both are given, or estimated: that of the reference by what
+decisions under it would have earned (`choosing`), that of payoffs by squared errors of what they foretold.
 """
 
 import math
@@ -220,9 +219,6 @@ _PARTS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 #: Blocks that are foretold from what lay before them, after a third of the log, and the fewest rows of one.
 _BLOCKS, _FIRST, _FEWEST_ROWS = 8, 3, 3
 
-#: Standard errors that make a difference clear.
-_CLEAR = 2.0
-
 #: Rows, spread evenly over a longer log, that half-lives are estimated from.
 _ROWS = 300
 
@@ -285,17 +281,14 @@ def read_forgetting(forget: str | float | None, clock: Clock) -> Forgetting | No
     return Forgetting(clock, half_life, half_life)
 
 
-def estimate_forgetting(
-    clock: Clock, contexts: np.ndarray, structure: Structure, inputs: np.ndarray, outputs: np.ndarray
-) -> Forgetting:
-    """Estimate half-lives from a log in the order of time.
+def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, outputs: np.ndarray) -> Forgetting:
+    """Estimate the half-life of payoffs from a log in the order of time; that of contexts is left to a replay.
 
-    A half-life is taken where it foretells later rows better than to forget nothing, by more than two standard errors
+    A half-life is taken where it foretells later rows better than to forget nothing, by more than one standard error
     over the blocks that were foretold.
 
     Args:
         clock: when rows were.
-        contexts: in units of the model, shape (t, l).
         structure: of the payoff's covariance.
         inputs: of the model, shape (t, D).
         outputs: shape (t,).
@@ -315,41 +308,13 @@ def estimate_forgetting(
         raise BocuError("--forget estimate: all rows of the log are of one time")
     cuts = np.linspace(count // _FIRST, count, _BLOCKS + 1).round().astype(int)
     blocks = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-    return Forgetting(
-        clock,
-        _chosen(span, _of_contexts(here, contexts[rows], blocks)),
-        _chosen(span, _of_payoffs(here, structure, inputs[rows], outputs[rows], blocks)),
-        estimated=True,
-    )
-
-
-def _chosen(span: float, losses: Callable[[float | None], np.ndarray]) -> float | None:
-    """Return the half-life of least mean loss, losses (blocks,) by half-life; None where none is clearly better."""
-    never = losses(None)
-    best, least = None, 0.0
+    losses = _of_payoffs(here, structure, inputs[rows], outputs[rows], blocks)
+    never, best, least = losses(None), None, 0.0
     for part in _PARTS:
         gained = losses(part * span) - never
-        if gained.mean() + _CLEAR * gained.std(ddof=1) / np.sqrt(len(gained)) < 0.0 and gained.mean() < least:
+        if gained.mean() + gained.std(ddof=1) / np.sqrt(len(gained)) < 0.0 and gained.mean() < least:
             best, least = part * span, float(gained.mean())
-    return best
-
-
-def _of_contexts(
-    clock: Clock, contexts: np.ndarray, blocks: list[tuple[int, int]]
-) -> Callable[[float | None], np.ndarray]:
-    """Return losses of a half-life: energy distances of weighted earlier contexts to blocks, less what is constant."""
-    apart = np.sqrt(((contexts[:, None, :] - contexts[None, :, :]) ** 2).sum(axis=-1))
-
-    def losses(half_life: float | None) -> np.ndarray:
-        found = []
-        for start, end in blocks:
-            weights = np.ones(start) if half_life is None else clock.recency(half_life, start)
-            weights = weights / weights.sum()
-            across = weights @ apart[:start, start:end].mean(axis=1)
-            found.append(2.0 * across - weights @ apart[:start, :start] @ weights)
-        return np.array(found)
-
-    return losses
+    return Forgetting(clock, None, best, estimated=True)
 
 
 def _of_payoffs(

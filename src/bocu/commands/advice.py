@@ -5,6 +5,7 @@ What may be asked is stated once, in the parameters of `_asked`, which are named
 """
 
 import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,7 +45,9 @@ def _asked(
         Path | None,
         typer.Option(help="CSV or JSON file of contexts; a replay takes past ones, by --time. Left out: those met."),
     ] = None,
-    objective: Annotated[str, typer.Option(help="dro, so, ro or cvar.")] = "dro",
+    objective: Annotated[
+        str | None, typer.Option(help="replay, dro, so, ro or cvar; left out: dro at a radius, else replay.")
+    ] = None,
     set: Annotated[str, typer.Option(help="Name of the ambiguity set (see `bocu list sets`).")] = "tv",
     radius: Annotated[str | None, typer.Option(help="Radius of the set: a number, or `estimate`.")] = None,
     alpha: Annotated[float, typer.Option(help="Share of worst contexts, of `--objective cvar`.")] = 0.1,
@@ -56,6 +59,10 @@ def _asked(
     missing: Annotated[
         str, typer.Option(help="Rows that lack contexts alone: average over what they may be, or leave-out.")
     ] = "average",
+    known: Annotated[str | None, typer.Option(help="Contexts that are known before deciding: temperature=12.")] = None,
+    season: Annotated[
+        str | None, typer.Option(help="Season of the dates of --time, a context: year, week or day.")
+    ] = None,
     time: Annotated[str | None, typer.Option(help="Column of dates or numbers: the order of rows.")] = None,
     forget: Annotated[
         str | None, typer.Option(help="Half-life of rows: 90d, 12h, 6w, 2y, a number of rows, or `estimate`.")
@@ -71,6 +78,9 @@ def _asked(
         Path | None,
         typer.Option(help="With --check: CSV file to write a repaired copy of the log to.", callback=writable),
     ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Tell how often the guarantee is kept in logs simulated from the model.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="HTML file to write: all of it on one page, with pictures.", callback=writable)
@@ -79,7 +89,7 @@ def _asked(
 
 
 #: What a suggestion is not asked, and what a replay is not.
-_OF_REPLAY, _OF_SUGGEST = ("first", "steps", "judge"), ("explore", "missing", "check", "repaired")
+_OF_REPLAY, _OF_SUGGEST = ("first", "steps", "judge"), ("explore", "missing", "known", "calibrate", "check", "repaired")
 
 
 def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) -> Callable[..., None]:
@@ -107,9 +117,15 @@ def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) ->
 
 
 def _suggest(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
+    from bocu.advice.calibrating import LOGS, calibrate
     from bocu.advice.suggesting import suggest
 
-    return suggest(log, **asked)
+    if not context.params["calibrate"]:
+        return suggest(log, **asked)
+    if context.params["report"] is not None:
+        raise BocuError("--calibrate: found --report too; the share that is kept has no page")
+    with typer.progressbar(length=LOGS, label="simulated logs", file=sys.stderr) as bar:
+        return calibrate(log, tell=lambda: bar.update(1), **asked)
 
 
 def _check(log: Path, options: dict[str, Any]) -> None:
@@ -183,12 +199,13 @@ def _stated(context: typer.Context) -> dict[str, Any]:
     from bocu.advice.outcomes import read_weights
     from bocu.commands.worst_case import keys_of
 
-    outside = ("log", "settings", "as_json", "report", "check", "repaired")
+    outside = ("log", "settings", "as_json", "report", "calibrate", "check", "repaired")
     found = {key: value for key, value in context.params.items() if key not in outside and _is_stated(context, key)}
     if "contexts" in found:
         found["contexts"] = [name.strip() for name in found["contexts"].split(",") if name.strip()]
-    if "weights" in found:
-        found["weights"] = read_weights(found["weights"])
+    for key in ("weights", "known"):
+        if key in found:
+            found[key] = read_weights(found[key], key)
     return {**found, "keys": keys_of(context.args)} if context.args else found
 
 

@@ -35,7 +35,10 @@ def claims_command(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a section of a page.")] = False,
     page: Annotated[
-        Path | None, typer.Option(help="Markdown page to write the section into, between its marks.")
+        Path | None,
+        typer.Option(
+            help="Markdown page to write the section into, between its marks; PAGE-claims.svg goes beside it."
+        ),
     ] = None,
 ) -> None:
     """List the claims of a file with verdicts from the cubes that stand.
@@ -45,7 +48,9 @@ def claims_command(
     side; else it is open. Without a cube of its problems it is not run. Nothing is made anew.
     """
     from bocu.core.errors import BocuError
+    from bocu.core.io.files import write_text
     from bocu.pages.report.claims import StandingCubes, judge, published_of, section, write_section
+    from bocu.pages.report.forests import drawn_claims
 
     wanted = [form for form, asked in zip(list(Form)[1:], (as_json, as_csv, as_markdown), strict=True) if asked]
     if len(wanted) > 1:
@@ -58,9 +63,11 @@ def claims_command(
         judged_by += "" if results == Path("results") else f" --results {results.as_posix()}"
         written = f" --page {page.as_posix()}" if page else " --markdown"
         command = f"bocu claims {file.as_posix()}{judged_by}{written}"
-        text = section(records, cubes, command)
+        picture = "" if page is None else f"{page.stem}-claims.svg"
+        text = section(records, cubes, command, picture)
         if page is not None:
             write_section(page, text)
+            write_text(page.with_name(picture), drawn_claims(records))
         if form is Form.MARKDOWN:
             typer.echo(text, nl=False)
     if form is not Form.MARKDOWN:

@@ -23,9 +23,6 @@ KernelName = Literal["squared-exponential", "matern-5/2"]
 LEAST_VARIANCE = 1e-12
 """Of a posterior, as a share of the prior variance: less is rounding."""
 
-NUMBERS_IN_CACHE = 2**15  # float64, 256 KiB
-NUMBERS_AT_ONCE = 2**14  # where four such arrays are worked on together
-
 
 @dataclass(frozen=True)
 class Kernel(ABC):
@@ -50,8 +47,8 @@ class Kernel(ABC):
 
     @staticmethod
     @abstractmethod
-    def value(s: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the kernel at squared distances `s`, of the same shape; in `out`, contiguous, where that is given."""
+    def value(s: np.ndarray) -> np.ndarray:
+        """Return the kernel at squared distances `s`, of the same shape."""
 
     @staticmethod
     @abstractmethod
@@ -83,9 +80,9 @@ class SquaredExponential(Kernel):
     """The kernel exp(-s / 2)."""
 
     @staticmethod
-    def value(s: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        found = np.multiply(-0.5, s, out=out)
-        return np.exp(found, out=out)
+    def value(s: np.ndarray) -> np.ndarray:
+        value: np.ndarray = np.exp(-0.5 * s)
+        return value
 
     @staticmethod
     def value_and_slope(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,42 +101,17 @@ class Matern52(Kernel):
     """The kernel (1 + r + r^2 / 3) exp(-r), r = sqrt(5 s), whose slope in s is -5/6 (1 + r) exp(-r)."""
 
     @staticmethod
-    def value(s: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        if out is None and s.size <= NUMBERS_AT_ONCE:
-            r = np.sqrt(5.0 * s)
-            return (1.0 + r * (1.0 + r / 3.0)) * np.exp(-r)
-        distances, value = np.ascontiguousarray(s).reshape(-1), np.empty(s.shape) if out is None else out
-        room = np.empty((2, min(s.size, NUMBERS_AT_ONCE)))
-        for start in range(0, s.size, NUMBERS_AT_ONCE):
-            # The same numbers in place and within a processor's cache, where an exponential is most of the time.
-            v = value.reshape(-1)[start : start + NUMBERS_AT_ONCE]
-            r, decay = room[:, : len(v)]
-            np.sqrt(np.multiply(5.0, distances[start : start + NUMBERS_AT_ONCE], out=r), out=r)
-            np.exp(np.negative(r, out=decay), out=decay)
-            np.divide(r, 3.0, out=v)
-            v += 1.0
-            v *= r
-            v += 1.0
-            v *= decay
+    def value(s: np.ndarray) -> np.ndarray:
+        r = np.sqrt(5.0 * s)
+        value: np.ndarray = (1.0 + r * (1.0 + r / 3.0)) * np.exp(-r)
         return value
 
     @staticmethod
     def value_and_slope(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, slope = np.empty(s.shape), np.empty(s.shape)
-        decay = np.empty(min(s.size, NUMBERS_AT_ONCE))
-        for start in range(0, s.size, NUMBERS_AT_ONCE):
-            # In place and within a processor's cache, an exponential is most of the time; else memory is.
-            at, v, r = (array.reshape(-1)[start : start + NUMBERS_AT_ONCE] for array in (s, value, slope))
-            d = decay[: len(at)]
-            np.sqrt(np.multiply(5.0, at, out=r), out=r)
-            np.exp(np.negative(r, out=d), out=d)
-            r += 1.0
-            r *= d
-            np.multiply(5.0 / 3.0, at, out=v)
-            v *= d
-            v += r
-            r *= -5.0 / 6.0
-        return value, slope
+        r = np.sqrt(5.0 * s)
+        decay = np.exp(-r)
+        line = (1.0 + r) * decay
+        return 5.0 / 3.0 * s * decay + line, -5.0 / 6.0 * line
 
     @staticmethod
     def unit_spectral(generator: np.random.Generator, size: int, dimension: int) -> np.ndarray:
@@ -180,17 +152,10 @@ def squared_distance(a: np.ndarray, b: np.ndarray, lengthscale: tuple[float, ...
     Returns:
         Squared distances, shape (n, m).
     """
-    total = np.empty((len(a), len(b)))
-    rows = max(1, NUMBERS_IN_CACHE // max(len(b), 1))
-    room = np.empty((min(rows, len(a)), len(b)))
-    for start in range(0, len(a), rows):
-        sums = total[start : start + rows]
-        for column in range(a.shape[1]):
-            difference = room[: len(sums)] if column else sums
-            np.subtract.outer(a[start : start + rows, column], b[:, column], out=difference)
-            if lengthscale is not None:
-                difference /= lengthscale[column]
-            np.square(difference, out=difference)
-            if column:
-                sums += difference
+    total = np.zeros((len(a), len(b)))
+    for column in range(a.shape[1]):
+        difference = np.subtract.outer(a[:, column], b[:, column])
+        if lengthscale is not None:
+            difference /= lengthscale[column]
+        total += np.square(difference, out=difference)
     return total

@@ -312,7 +312,7 @@ def mark_simulated(figure: "matplotlib.figure.Figure") -> None:
         va="top",
         fontsize=7.5,
         fontweight="bold",
-        color=INK,
+        color=INK_ON_COLOUR,
         bbox={"boxstyle": "round,pad=0.25", "facecolor": "#FFF3C4", "edgecolor": "#8A6D00", "linewidth": 0.8},
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.asked import read_radius, refuse_mixed_up, stated_set
+from bocu.advice.asked import objective_of, read_radius, refuse_mixed_up, stated_set
 from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.logs import FEWEST_ROWS, LogTable, is_missing
 from bocu.advice.suggesting import suggest
@@ -165,9 +165,10 @@ class Question:
             if name not in OPTIONS:
                 raise BocuError(f"{name}: no option of an adapter; {nearest(name, OPTIONS)}")
         stated = {**_DEFAULTS, **self.options}
-        refuse_mixed_up(Decisions(()), tuple(self.contexts), (), stated["objective"])
         radius = read_radius(stated["radius"])
-        stated_set(stated["objective"], stated["set"], radius, stated["keys"] or {}, stated["alpha"])
+        objective = objective_of(stated["objective"], radius)
+        refuse_mixed_up(Decisions(()), tuple(self.contexts), (), objective)
+        stated_set(objective, stated["set"], radius, stated["keys"] or {}, stated["alpha"])
 
     def answerable(self, trials: Sequence[Trial], startup: int) -> bool:
         """Whether trials are enough: `startup` or more with all contexts, three at least, and not all of one payoff.

@@ -26,7 +26,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import naming_extras
 from bocu.core.parameters import Integer, Number, Parameters
 from bocu.core.plain import State
-from bocu.core.rounds import BoxDomain, Context, Decision, Description, FiniteDomain, Outline, Round
+from bocu.core.rounds import Context, Decision, Description, FiniteDomain, Round
 from bocu.core.ties import first_best
 from bocu.interop.botorch.models import compile_nothing, draw_seed, fitted, moments, seeded
 from bocu.learners.acquisition.multistart import SearchParameters
@@ -203,14 +203,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
     """The largest value of an acquisition function, which subclasses make.
 
     Raises:
-        BocuError: decisions are no bounded box, or contexts neither finite nor in one.
+        BocuError: decisions or contexts are neither finite nor in a bounded box.
     """
-
-    @classmethod
-    @planning_only
-    def refuses(cls, protocol: str, outline: Outline) -> str:
-        finite = isinstance(outline.decisions, FiniteDomain)
-        return super().refuses(protocol, outline) or ("it searches a box; decisions are finite" if finite else "")
 
     @classmethod
     @planning_only
@@ -226,26 +220,30 @@ class BotorchAlgorithm(Algorithm[Asking]):
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         for kind, domain in (("decisions", description.decisions), ("contexts", description.contexts)):
-            if kind == "contexts" and isinstance(domain, FiniteDomain):
+            if isinstance(domain, FiniteDomain):
                 continue
-            if not isinstance(domain, BoxDomain) or not np.isfinite([domain.lower, domain.upper]).all():
-                raise BocuError(f"{kind} in a bounded box are wanted; found {type(domain).__name__}")
+            if not np.isfinite([domain.lower, domain.upper]).all():
+                raise BocuError(f"{kind} in a bounded box are wanted; found one that is not bounded")
         self.decisions, self.contexts = Scaling(description.decisions), Scaling(description.contexts)
         self.inputs = np.empty((0, description.decisions.dimension + description.contexts.dimension))
         self.payoffs = np.empty((0, description.outputs))
         self._round: Round | None = None
         self._latest: tuple[tuple[int, int], Model] | None = None
 
-    def ask(self, round: Round) -> np.ndarray:
-        """Choose the next decision: coordinates, shape (Dx,). Before any observation it is a uniform draw."""
+    def ask(self, round: Round) -> Decision:
+        """Choose the next decision, of finitely many the one nearest to what is found in their box.
+
+        Before any observation it is a uniform draw.
+        """
         self._round = round
         if not len(self.payoffs):
-            return self.decisions.outwards(self.generator.random(self.description.decisions.dimension))
+            point = self.generator.random(self.description.decisions.dimension)
+            return self.decisions.member(point, round.available)
         with naming_extras():
             situation, seed = self._situation(round, self.generator)
         with seeded(seed):
             found = self._maximise(self._acquisition(situation), situation)
-        return self.decisions.outwards(np.clip(found, 0.0, 1.0))
+        return self.decisions.member(np.clip(found, 0.0, 1.0), round.available)
 
     @abstractmethod
     def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
@@ -278,19 +276,19 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self.inputs = np.concatenate([self.inputs, row[None]])
         self.payoffs = np.concatenate([self.payoffs, payoff[None]])
 
-    def recommend(self) -> np.ndarray:
-        """Return the decision to deploy, shape (Dx,): the best of those tried, by the measure of the posterior mean.
+    def recommend(self) -> Decision:
+        """Return the decision to deploy: the best of those tried, by the measure of the posterior mean.
 
         Contexts are those that the next decision would be chosen over, at what was announced last. Before any
         observation it is the lower corner.
         """
         if not len(self.payoffs):
-            return self.decisions.lower.copy()
+            return self.decisions.member(np.zeros(self.description.decisions.dimension))
         generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
         situation, seed = self._situation(self._round or Round(t=1), generator)
         with seeded(seed):
             values = self._deployed(situation).of_mean(situation.model, situation.tried)
-        return self.decisions.outwards(situation.tried[first_best(values.detach().numpy())].numpy())
+        return self.decisions.member(situation.tried[first_best(values.detach().numpy())].numpy())
 
     def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         """Return what the decision to deploy is the best by."""

@@ -38,7 +38,7 @@ class QLogNEI(BotorchAlgorithm[RiskParameters]):
         paper="Ament et al. 2023",
         look=Look("sky", "dash-dot-dot", "D"),
     )
-    protocols = CONTINUOUS + SCALARISED
+    protocols = ("general", "data-driven", *CONTINUOUS, *SCALARISED)
     Parameters = RiskParameters
 
     def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":

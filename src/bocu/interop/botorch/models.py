@@ -6,7 +6,7 @@ run goes on bit for bit. Inputs are decisions and contexts in the unit cube, pay
 """
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,9 @@ import numpy as np
 from bocu.core.about import About, told_by
 from bocu.core.errors import BocuError
 from bocu.core.kernels import LEAST_VARIANCE
-from bocu.core.plain import State
 from bocu.learners.acquisition.base import Pullback, Surface
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters, factory
+from bocu.learners.surrogates.continuous.model import Observations
 
 if TYPE_CHECKING:
     from botorch.models.model import Model
@@ -149,7 +149,7 @@ class FactoryPosterior:
         return ModelSurface(self, points, sqrt_beta)
 
 
-class FactoryModel:
+class FactoryModel(Observations):
     """A model that is told observations and gives posteriors, as `ContinuousGP`.
 
     Args:
@@ -159,28 +159,13 @@ class FactoryModel:
     """
 
     def __init__(self, parameters: BotorchModelParameters, decisions: int, contexts: int) -> None:
+        super().__init__(decisions, contexts)
         self.parameters = parameters
         self.decisions = decisions
-        self.inputs = np.empty((0, decisions + contexts))
-        self.outputs = np.empty(0)
         self._latest: tuple[tuple[int, int], Model] | None = None
 
     #: A run records nothing of the fits: they follow from what it records anyway.
     quantities: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of observations."""
-        return len(self.outputs)
-
-    def add(self, decision: np.ndarray, context: np.ndarray, value: float) -> None:
-        """Record one observation; see `ContinuousGP.add`."""
-        width = self.inputs.shape[1]
-        row = np.concatenate([np.atleast_1d(decision), np.atleast_1d(context)])[:width]
-        if not (np.isfinite(row).all() and np.isfinite(value)):
-            raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
-        self.inputs = np.concatenate([self.inputs, row[None]])
-        self.outputs = np.append(self.outputs, float(value))
 
     def posterior(self, generator: np.random.Generator) -> FactoryPosterior:
         """Return the posterior of all observations, of a new fit by one draw from the generator."""
@@ -205,15 +190,6 @@ class FactoryModel:
 
     def reinstate_found(self, values: np.ndarray) -> None:
         """Take back what `found` gave: nothing."""
-
-    def state(self) -> State:
-        """Return the observations as plain data."""
-        return {"inputs": self.inputs.copy(), "outputs": self.outputs.copy()}
-
-    def restore(self, state: Mapping[str, object]) -> None:
-        """Put back what `state` gave, bit for bit."""
-        self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
-        self.outputs = np.array(state["outputs"], dtype=float)
 
 
 class ModelSurface(Surface):

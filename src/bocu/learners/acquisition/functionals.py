@@ -23,7 +23,7 @@ from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.minimax import Chord
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Wanted
-from bocu.robust.ambiguity.derivatives import In, in_blocks
+from bocu.robust.ambiguity.derivatives import In
 from bocu.robust.objectives.functions import Expectation, SetObjective, Slice, UncertaintyObjective
 
 #: Samples that are looked at while starts are chosen.
@@ -322,7 +322,7 @@ class ObjectiveValue(Functional):
 
     def _with_gradients(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(self.objective, SetObjective):
-            found = in_blocks(self.objective.differential, payoffs, self.reference, In(True, False, False))
+            found = self.objective.differential(payoffs, self.reference, In(True, False, False))
             assert found.payoffs is not None
             return found.value.copy(), found.payoffs.copy()
         with naming_extras():

@@ -369,4 +369,4 @@ class TimeVaryingBeliefs(DriftingBeliefs):
         super().observe(decision, 0, value, int(context))
 
     def recommend(self, weights: np.ndarray, round: Round | None, sqrt_beta: np.ndarray) -> int:
-        return first_best(weights @ self.process.mean(self.process.time))
+        return first_best(weights @ self.process.predict(self.process.time)[0])

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About, Look
-from bocu.core.parameters import Integer, NotNegative
+from bocu.core.parameters import Count, Integer, NotNegative, Number
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import CONTINUOUS, Description, Round
 from bocu.learners.acquisition.functionals import (
@@ -36,7 +36,7 @@ from bocu.learners.algorithms.continuous_base import (
     Game,
     Posteriors,
 )
-from bocu.robust.contexts.estimates import box_around_mean, kde_radius
+from bocu.robust.contexts.estimates import box_around_mean, effective_number, kde_radius
 
 
 class GPUCBParameters(ContinuousAlgorithmParameters):
@@ -118,6 +118,19 @@ class SBOKDEParameters(ContextualParameters):
         description="where each sample costs as much as the next, as with many context coordinates, ascents begin on "
         "so many of them and end on all; 0: on all from the beginning",
     )
+    window: Count | None = Field(None, description="the estimate is of so many contexts, the last ones; null: of all")
+    discount: Annotated[Number, Field(gt=0.0, le=1.0)] = Field(
+        1.0, description="what a context of the estimate counts, as a share of what the next one does; 1: all alike"
+    )
+
+    def weights(self, count: int) -> np.ndarray | None:
+        """Return what each of so many contexts counts in the estimate, (count,) of sum 1; None: all alike."""
+        if self.discount == 1.0 and (self.window is None or self.window >= count):
+            return None
+        weights = self.discount ** np.arange(count - 1.0, -1.0, -1.0)
+        weights[: max(0, count - (self.window or count))] = 0.0
+        normalised: np.ndarray = weights / weights.sum()
+        return normalised
 
 
 class SBOKDE(Contextual[SBOKDEParameters]):
@@ -133,7 +146,8 @@ class SBOKDE(Contextual[SBOKDEParameters]):
     Parameters = SBOKDEParameters
 
     def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
-        samples = self._estimated(self.parameters.samples, generator)
+        weights = self.parameters.weights(len(self.observed))
+        samples = self._estimated(self.parameters.samples, generator, weights)
         return samples, ExpectedValue(drafted_on=self.parameters.draft_samples)
 
 
@@ -143,7 +157,7 @@ class DRBOKDEParameters(SBOKDEParameters):
     radius: Literal["shrinking"] | NotNegative = Field(
         "shrinking",
         description="L1 radius of the set around the estimate: a number, or `shrinking`: t^(-2 / (4 + Dc)) after t "
-        "contexts of Dc coordinates",
+        "contexts of Dc coordinates, their effective number where some count less",
     )
     infimum_points: Annotated[Integer, Field(ge=1, le=1_000_000)] = Field(
         1024, description="scrambled Sobol points that stand for all contexts, beside the samples"
@@ -177,15 +191,18 @@ class DRBOKDE(SBOKDE):
     parameters: DRBOKDEParameters
 
     def _game(self, posteriors: Posteriors, round: Round, generator: np.random.Generator) -> Game:
-        samples = self._estimated(self.parameters.samples, generator)
+        weights = self.parameters.weights(len(self.observed))
+        samples = self._estimated(self.parameters.samples, generator, weights)
         lower, upper = self.lower, self.upper
         if self.parameters.infimum_over == "as-published":
             lower, upper = 2.0 * lower - upper, lower
         others = scrambled_sobol(lower, upper, self.parameters.infimum_points, generator)
         stated = self.parameters.radius
-        radius = kde_radius(*self.observed.shape) if stated == "shrinking" else stated
+        if stated == "shrinking":
+            count = len(self.observed) if weights is None else effective_number(weights)
+            stated = kde_radius(count, self.observed.shape[1])
         functional = SampledTotalVariation(
-            radius, len(samples), self.parameters.infimum_of_samples, self.parameters.draft_samples
+            stated, len(samples), self.parameters.infimum_of_samples, self.parameters.draft_samples
         )
         return np.concatenate([samples, others]), functional
 

@@ -158,6 +158,14 @@ class Scaling:
         """Return the coordinates (D,) of a point of the unit cube."""
         return self.lower + self.width * point
 
+    def member(self, point: np.ndarray, available: np.ndarray | None = None) -> Decision:
+        """Return the member at a point (D,) of the unit cube: of finitely many the nearest that is available."""
+        if not isinstance(self._domain, FiniteDomain):
+            return self.outwards(point)
+        places = np.arange(self._domain.size) if available is None else np.asarray(available)
+        members = (self._domain.points[places] - self.lower) / self.width
+        return int(places[first_best(-np.sum((members - point) ** 2, axis=1))])
+
 
 Continuous = TypeVar("Continuous", bound=ContinuousAlgorithmParameters)
 
@@ -327,6 +335,6 @@ class Contextual(ContinuousAlgorithm[Continuous]):
         super().__init__(description, objective, parameters, generator)
         self.lower, self.upper = np.zeros(domain.dimension), np.ones(domain.dimension)
 
-    def _estimated(self, samples: int, generator: np.random.Generator) -> np.ndarray:
-        """Draw from a kernel density estimate of the contexts seen, shape (samples, Dc)."""
-        return KernelDensity.fit(self.observed, self.lower, self.upper).sample(generator, samples)
+    def _estimated(self, samples: int, generator: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
+        """Draw from a kernel density estimate of the contexts seen, by weights (t,) or alike, shape (samples, Dc)."""
+        return KernelDensity.fit(self.observed, self.lower, self.upper, weights).sample(generator, samples)

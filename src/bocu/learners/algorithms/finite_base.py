@@ -86,7 +86,6 @@ class FiniteAlgorithm(Algorithm[Bounds]):
             raise BocuError("finite decisions and contexts with a Gaussian process over them are wanted")
         self.posterior = GridPosterior(description.model)
         self.rule = self._rule()
-        self._rule_at: tuple[float, UncertaintyObjective] | None = None  # at the radius that was announced last
         self.simulates = description.protocol == SIMULATOR
         self.reports: tuple[Reported, ...] = (PESSIMISTIC,) if self.simulates else ()
         self._round: Round | None = None
@@ -96,11 +95,7 @@ class FiniteAlgorithm(Algorithm[Bounds]):
 
     def rule_in(self, round: Round) -> UncertaintyObjective:
         """Return the rule at what was announced for a round."""
-        if round.epsilon is None:
-            return self.rule
-        if self._rule_at is None or self._rule_at[0] != round.epsilon:
-            self._rule_at = round.epsilon, self.rule.with_epsilon(round.epsilon)
-        return self._rule_at[1]
+        return self.rule if round.epsilon is None else self.rule.with_epsilon(round.epsilon)
 
     def ask(self, round: Round) -> int:
         self._round = round

@@ -8,7 +8,7 @@ best that the problem knows, which is an oracle's knowledge (Bogunovic et al. 20
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -74,10 +74,8 @@ class _Accounts:
         return {name: getattr(self, name).copy() for name in ("active", "plays", "total", "width")}
 
     def restore(self, state: State) -> None:
-        self.active = np.array(state["active"], dtype=bool)
-        self.plays = np.array(state["plays"], dtype=np.int64)
-        self.total = np.array(state["total"], dtype=float)
-        self.width = np.array(state["width"], dtype=float)
+        for name, kept in state.items():
+            getattr(self, name)[:] = kept
 
 
 class _Accounting(UnknownPriorAlgorithm[Confidence]):
@@ -115,14 +113,8 @@ class EliminationParameters(SearchedParameters):
         return known if self.sqrt_beta is not None else {**known, "test": "without `sqrt_beta` both are the rule's"}
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """What PE-GP-UCB concluded from one observation."""
-
-    rejected: int = -1
-    everyone: bool = False
-    error: float = math.nan
-    limit: float = math.nan
+_NO_VERDICT: State = {"rejected_prior": -1, "all_rejected": 0, "error_sum": math.nan, "error_limit": math.nan}
+"""What PE-GP-UCB reports where it concluded nothing."""
 
 
 class PEGPUCB(_Accounting[EliminationParameters]):
@@ -154,13 +146,13 @@ class PEGPUCB(_Accounting[EliminationParameters]):
 
     def _begin(self) -> None:
         super()._begin()
-        self._verdict = _Verdict()
+        self._verdict = _NO_VERDICT
 
     def _choose(self, ratings: Ratings) -> tuple[int, Decision]:
         return ratings.first_best(np.flatnonzero(self._accounts.active))
 
     def _conclude(self, choice: Choice, t: int, value: float) -> None:
-        self._verdict = _Verdict()
+        self._verdict = _NO_VERDICT
         if choice.prior < 0:
             return
         accounts, prior = self._accounts, choice.prior
@@ -173,7 +165,12 @@ class PEGPUCB(_Accounting[EliminationParameters]):
         if rejected:
             accounts.active[prior] = False
         everyone = not accounts.active.any()
-        self._verdict = _Verdict(prior if rejected else -1, everyone, error, limit)
+        self._verdict = {
+            "rejected_prior": prior if rejected else -1,
+            "all_rejected": int(everyone),
+            "error_sum": error,
+            "error_limit": limit,
+        }
         if everyone:
             if self.parameters.on_no_prior == "stop":
                 raise BocuError(
@@ -184,20 +181,14 @@ class PEGPUCB(_Accounting[EliminationParameters]):
             accounts.clear()
 
     def report(self) -> dict[str, Any]:
-        return {
-            **super().report(),
-            "rejected_prior": self._verdict.rejected,
-            "all_rejected": int(self._verdict.everyone),
-            "error_sum": self._verdict.error,
-            "error_limit": self._verdict.limit,
-        }
+        return {**super().report(), **self._verdict}
 
     def _trust(self) -> np.ndarray:
         return one_hot(self._accounts.most_played(), len(self.priors))
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._verdict = _Verdict()
+        self._verdict = _NO_VERDICT
 
 
 class _WeightedPriors(UnknownPriorAlgorithm[Confidence]):

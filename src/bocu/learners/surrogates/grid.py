@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.kernels import NUMBERS_AT_ONCE, Kernel
+from bocu.core.kernels import Kernel
 from bocu.core.plain import State
 from bocu.learners.surrogates.cholesky import HALF_LOG_TWO_PI, GrownCholesky
 from bocu.learners.surrogates.grams import Combination, PointGram
@@ -243,20 +243,16 @@ class GridPosterior:
         """Bring mean and variance up to date; the numbers do not depend on how often this is done."""
         if self._in_fields == self.count:
             return
-        rows = max(1, NUMBERS_AT_ONCE // len(self.prior.contexts))
         for n in range(self._in_fields, self.count):
             row = self._factor.row(n)
             weights = np.ones(n + 1)
             weights[:n] = -self._factor.backward(row[:n], size=n)
             covariance = self.combination(weights)  # of the grid with observation n, given those before
             error = self.values[n] - self._mean[self.decisions[n], self.contexts[n]]
-            for start in range(0, len(covariance), rows):
-                some = slice(start, start + rows)
-                known, variance = covariance[some], self._variance[some]
-                gain = known / row[n] ** 2
-                variance -= np.multiply(gain, known, out=known)
-                np.maximum(variance, 0.0, out=variance)
-                self._mean[some] += np.multiply(gain, error, out=gain)
+            gain = covariance / row[n] ** 2
+            self._variance -= np.multiply(gain, covariance, out=covariance)
+            np.maximum(self._variance, 0.0, out=self._variance)
+            self._mean += np.multiply(gain, error, out=gain)
             self._in_fields = n + 1
             self._deviation = None
 

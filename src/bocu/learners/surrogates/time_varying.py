@@ -197,18 +197,12 @@ class TimeVaryingPosteriors(PriorsTogether[TimeVaryingPrior]):
             BocuError: `t` lies before the newest observation.
         """
         if self._predicted is None or self._predicted[0] != t:
-            mean, deviation = self.mean(t), np.sqrt(self._variance_at(self._correlation_at(t)))[self.kernel_of]
+            correlation = self._correlation_at(t)
+            mean = self._mean_at(t) + correlation[self.kernel_of] * self._shift
+            deviation = np.sqrt(self._variance_at(correlation))[self.kernel_of]
             mean.flags.writeable = deviation.flags.writeable = False
             self._predicted = t, mean, deviation
         return self._predicted[1:]
-
-    def mean(self, t: int) -> np.ndarray:
-        """Return the mean that `predict` gives, shape (priors, arms), in a third of its time.
-
-        Raises:
-            BocuError: `t` lies before the newest observation.
-        """
-        return self._mean_at(t) + self._correlation_at(t)[self.kernel_of] * self._shift
 
     def observe(self, arm: int, t: int, value: float) -> None:
         """Condition on the payoff `value` of `arm` at time `t`, not before the newest observation.

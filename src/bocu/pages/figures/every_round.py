@@ -35,7 +35,17 @@ from bocu.pages.figures.base import (
 )
 from bocu.pages.figures.marks import Titles, looks_of, titles_of
 from bocu.pages.figures.realised import RealisedParameters, realise
-from bocu.pages.figures.regret import SPREAD, SPREADS, Curve, Spread, curves_over_seeds, draw_curves
+from bocu.pages.figures.regret import (
+    CUT_WORDS,
+    SPREAD,
+    SPREADS,
+    Curve,
+    Spread,
+    apart,
+    curves_over_seeds,
+    cut_off,
+    draw_curves,
+)
 from bocu.pages.figures.results import HYPERVOLUME_SHARE, NO_OBJECTIVE, Cube, CubeBranch, seed_counts, with_unit
 from bocu.robust.ambiguity.parameters import SetParameters, StatedSet
 from bocu.sweep.evaluation.cubes import Family, families_of
@@ -53,6 +63,8 @@ PANEL_HEIGHT = 2.2
 AXIS_LETTERS = 72
 """Letters below all panels together."""
 BEST = "best under each law"
+MOST_ENDS, END_LETTERS = 6, 24
+"""Lines that are named at their ends, and letters of their names: more stand in a legend below."""
 
 
 class RobustnessCurveParameters(RealisedParameters):
@@ -108,20 +120,27 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         tables = {family.label: _table(cube, titles, family, self._places(cube, family, inputs)) for family in families}
         if all(table.empty for table in tables.values()):
             return nothing_to_show(cube, TITLE, "no run is finished")
-        count, up = len(families), with_unit("lost against the best under each law", cube.units)
-        below = style.legend_height(list(looks)) if count > 1 else 0.0
+        count, up = len(families), with_unit("lost against the best", cube.units)
+        named = count > 1 or len(looks) > MOST_ENDS or max(map(len, looks)) > END_LETTERS
+        below = style.legend_height(list(looks)) if named else 0.0
         picture, panels = style.facets(count, PANEL_HEIGHT, count, below=below, up=up)
+        left = False
         for axes, family in zip(panels, families, strict=True):
             lost = tables[family.label]
             curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
             draw_curves(axes, [curve if _apart(curve, curves) else _faded(curve) for curve in curves], from_zero=False)
             axes.set(title=family.title, xlabel=self._axis(family, count))
-            if count == 1:
+            near, far = apart(curves)
+            if far:
+                cut_off(axes, near, far, gains=False)
+                left = True
+            if not named:
                 axes.margins(x=0.0)
-                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in curves}, looks)
-        if count > 1:
+                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in near}, looks)
+        if named:
             style.legend_below(picture, list(looks))
-        return self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
+        drawn = self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
+        return replace(drawn, caption=drawn.caption + CUT_WORDS * left)
 
     def _axis(self, family: Family, abreast: int) -> str:
         stated, end = self.parameters.set, family.specifications[0]["under"]["to"]
@@ -381,7 +400,6 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
 
 TICK = 16
 """Letters of a line below a tick."""
-_PAYOFF, _REGRET = "payoff", "regret"
 
 
 class AcrossObjectivesParameters(FigureParameters):
@@ -458,31 +476,17 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
 
         for label in at:
             cube.metric(label)
-        rows: list[dict[str, Any]] = []
-        for branch in cube.branches(self.parameters.algorithms):
-            for label, place in at.items():
-                if branch.objective in (label, NO_OBJECTIVE):
-                    rows += _sums(cube, branch, label, place)
-        table = pd.DataFrame(rows, columns=["at", "algorithm", "seed", "quantity", "value"])
-        return table.assign(algorithm=table["algorithm"].map({**cube.titles, **self.parameters.titles}))
-
-
-def _sums(cube: Cube, branch: CubeBranch, metric: str, at: float) -> Iterator[dict[str, Any]]:
-    """Iterate over rows of the sums over rounds of what the finished seeds of a branch met."""
-    played = cube.iterations >= 1
-    for quantity, (values, seeds) in {
-        _PAYOFF: cube.payoff(branch),
-        _REGRET: cube.regret(branch, metric),
-    }.items():
-        for seed, total in zip(seeds, values[:, played].sum(axis=1), strict=True):
-            if np.isfinite(total):
-                yield {
-                    "at": at,
-                    "algorithm": branch.algorithm,
-                    "seed": int(seed),
-                    "quantity": quantity,
-                    "value": float(total),
-                }
+        played, titles = cube.iterations >= 1, {**cube.titles, **self.parameters.titles}
+        tables = [
+            pd.DataFrame({"at": place, "algorithm": titles[branch.algorithm], "seed": seeds, "quantity": quantity,
+                          "value": values[:, played].sum(axis=1)})
+            for branch in cube.branches(self.parameters.algorithms)
+            for label, place in at.items()
+            if branch.objective in (label, NO_OBJECTIVE)
+            for quantity, (values, seeds) in (("payoff", cube.payoff(branch)), ("regret", cube.regret(branch, label)))
+        ]  # fmt: skip
+        table = pd.concat(tables, ignore_index=True)
+        return table[np.isfinite(table["value"])]
 
 
 def _told_from_left_to_right(table: "pd.DataFrame") -> str:

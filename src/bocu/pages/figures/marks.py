@@ -18,8 +18,6 @@ Titles = dict[tuple[str, CubeBranch], str]
 """What is written for a branch of a problem."""
 DARK = 0.25
 """The luminance of a cell below which its word is white."""
-INTERVALS = 4
-"""Of a curve."""
 Looks = Mapping[str, style.Stroke]
 Cells = Collection[tuple[str, str]]
 """Row and column of some cells."""
@@ -41,26 +39,6 @@ def intervals(axes: "Axes", table: "pd.DataFrame", x: str, looks: Looks, y: str 
         axes.add_line(Line2D([], [], color=look.colour, marker=look.marker, linestyle="none", label=title))
     axes.tick_params(axis="y", length=0)
     style.grid(axes, "x")
-
-
-def curves(axes: "Axes", table: "pd.DataFrame", looks: Looks) -> None:
-    """Draw a line for each algorithm through columns `x` and `mean`, and intervals from `low` to `high` here and there.
-
-    Each has its intervals at places of its own, so that none hides another as bands do.
-    """
-    import seaborn.objects as so
-
-    to_go = table.groupby("algorithm", sort=False).cumcount(ascending=False)
-    period = max(1, (int(to_go.max()) + 1) // INTERVALS)
-    turn = table["algorithm"].map({title: place * period // len(looks) for place, title in enumerate(looks)})
-    _drawn(
-        so.Plot(table, x="x", y="mean", color="algorithm", linestyle="algorithm")
-        .add(so.Line(), legend=False)
-        .add(so.Range(linestyle="-"), data=table[to_go % period == turn], ymin="low", ymax="high", legend=False),
-        axes,
-        looks,
-    )
-    _named(axes, looks)
 
 
 def label_ends(axes: "Axes", ends: Mapping[str, float], looks: Looks) -> None:

@@ -36,6 +36,8 @@ FEWEST_ROWS = 6
 PANELS_ABREAST, MOST_ABREAST = 4, 6
 TITLE_WIDTH, LETTERS_ABREAST = 17, 60  # characters that fit in a line of a panel's title, and above all panels
 DOT_SPREAD = 0.62
+FEWEST_MARKS = 3
+"""Priors and rounds of rejection from which on they are drawn: words say less."""
 
 
 class PriorsParameters(DigestedParameters):
@@ -150,9 +152,16 @@ class RejectionTimes(Figure[PriorsParameters]):
         titles = {branch: cube.written(branch) for branch in every}
         words = [_told(titles[branch], rounds, cube) + _resets(cube, branch) for branch, rounds in every.items()]
         counts = {titles[branch]: len(rounds) for branch, rounds in every.items()}
-        # Where nothing was rejected, words say so in place of a panel.
         rejections = {branch: rounds for branch, rounds in every.items() if not np.isnan(rounds).all()}
-        if not rejections:
+        marks = {
+            (titles[branch], cube.priors[prior], int(round_))
+            for branch, rounds in rejections.items()
+            for row in rounds
+            for prior, round_ in enumerate(row)
+            if not np.isnan(round_)
+        }
+        if len(marks) < FEWEST_MARKS:
+            words += [f"{title}: prior {prior} in round {round_}." for title, prior, round_ in sorted(marks)]
             return nothing_to_show(cube, "When priors were rejected", " ".join(words).rstrip("."))
         panels, picture = _panels(cube, list(rejections), abreast=3)
         for branch, rounds in rejections.items():

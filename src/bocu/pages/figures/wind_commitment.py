@@ -13,7 +13,7 @@ from bocu.core.parameters import nearest
 from bocu.core.rounds import ROLLING
 from bocu.pages.figures.base import Algorithms, Drawing, Figure, Inputs, Naming, nothing_to_show
 from bocu.pages.figures.realised import RealisedParameters, realise
-from bocu.pages.figures.regret import Curve, curve_table, curves_of, draw_curves, ends
+from bocu.pages.figures.regret import CUT_WORDS, Curve, apart, curve_table, curves_of, cut_off, draw_curves, ends
 from bocu.pages.figures.results import Digest, seed_counts
 from bocu.sweep.evaluation.curves import Kind
 
@@ -70,15 +70,22 @@ class WindCommitmentFigure(Figure[WindFigureParameters]):
         begins = realisation.hours.begin.astype("datetime64[s]")
         picture = style.new_figure(4.6)
         above, below = picture.subplots(2, 1, sharex=True)
+        left = False
         for axes, curves, quantity in ((above, revenue, "revenue"), (below, regret, "robust regret")):
             draw_curves(axes, [replace(curve, rounds=begins[curve.rounds - 1]) for curve in curves])
             axes.set_ylabel(f"cumulative {quantity}")
+            near, far = apart(curves, gains=axes is above)
+            if far:
+                cut_off(axes, near, far, gains=axes is above)
+                left = True
         locator = AutoDateLocator()
         below.xaxis.set_major_locator(locator)
         below.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         style.legend_below(picture)
         played = cube.iterations[cube.iterations >= 1] - 1
-        caption = f"{_said(realisation, revenue, cube.metric_titles[metric], played)} {_provenance(cube)}"
+        caption = (
+            f"{_said(realisation, revenue, cube.metric_titles[metric], played)} {_provenance(cube)}{CUT_WORDS * left}"
+        )
         alternative = (
             f"Two line charts over {cube.iterations[-1]} hours. Revenue at the end, from most to least: "
             f"{ends(revenue, gains=True)}. Robust regret at the end, from least to most: {ends(regret)}."

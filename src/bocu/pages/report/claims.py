@@ -13,6 +13,8 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import write_text
 from bocu.core.parameters import nearest
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
+from bocu.pages.report import forests
+from bocu.pages.report.forests import AGAINST, FOR
 from bocu.pages.report.tables import NO_WIDTH, Fields, Table
 from bocu.sweep.evaluation.claims.expressions import Scope, beside_one
 from bocu.sweep.evaluation.claims.model import BY_HOW_MUCH, EACH, read_claims
@@ -30,7 +32,6 @@ from bocu.sweep.evaluation.claims.verdicts import (
     LEANS_FOR,
     MOST_SEEDS,
     NOT_RUN,
-    OPEN,
     OUTCOMES,
     verdicts,
 )
@@ -53,6 +54,7 @@ NO_TITLES: Titles = {}
 LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _LISTED = 3
 """Comparisons of a claim that are written out."""
+BY_THEMSELVES = ", by themselves at 5 %"
 
 
 def read_all(files: Sequence[str | Path]) -> list[Fields]:
@@ -145,20 +147,15 @@ def numbers(record: Fields, titles: Titles = NO_TITLES) -> list[str]:
     found = [one for one in every if one["seeds"]]
     if len(every) <= _LISTED:
         return [compared(one, record, titles) for one in found]
-    sides = [_side(one) for one in found]
+    sides = [forests.side(one) for one in found]
     number = f"{len(found)} of {len(every)}" if len(found) < len(every) else str(len(every))
-    counted = f"{number} comparisons: {sides.count(HOLDS)} for it, {sides.count(FAILS)} against, by themselves at 5 %"
+    counted = f"{number} comparisons: {sides.count(FOR)} for it, {sides.count(AGAINST)} against{BY_THEMSELVES}"
     # What the verdict rests on, or, where there is none, what stands in the way of one.
     best_first = record["verdict"] == HOLDS or str(record.get("check")).startswith("any(")
     telling = sorted(found, key=lambda one: one["p_for"] if best_first else one["p_against"] - one["p_for"])
-    if set(sides) == {HOLDS}:  # the weakest
+    if set(sides) == {FOR}:  # the weakest
         telling = [max(found, key=lambda one: one["p_for"])]
     return [counted, *(compared(one, record, titles) for one in telling[: _LISTED - 1])]
-
-
-def _side(one: Fields) -> str:
-    level = 1 - CONFIDENCE
-    return HOLDS if one["p_for"] < level else FAILS if one["p_against"] < level else OPEN
 
 
 def compared(one: Fields, record: Fields, titles: Titles = NO_TITLES) -> str:
@@ -435,14 +432,22 @@ def published_of(file: Path, experiments: Iterable[str]) -> str:
     return ""
 
 
-def section(records: Sequence[Fields], cubes: StandingCubes, command: str) -> str:
-    """Return the section: how many of each verdict, a line a claim, and folded at which scale and all numbers."""
+def section(records: Sequence[Fields], cubes: StandingCubes, command: str, picture: str = "") -> str:
+    """Return the section: how many of each verdict, a line a claim, and folded at which scale and all numbers.
+
+    Args:
+        records: of the claims.
+        cubes: what they were judged by.
+        command: what makes the section.
+        picture: file of `forests.drawn_claims`, from the page, for chips and forests; empty: words alone.
+    """
     scales, frozen = list(cubes.scales(records)), list(cubes.frozen(records))
+    tallied = tally([record["verdict"] for record in records])
     lines = [
-        f"Made by `{command}`: {tally([record['verdict'] for record in records])}.",
+        f"Made by `{command}`: {tallied}.{f' {forests.HOW_TO_READ}' if picture else ''}",
         "",
-        *markdown_row_of(("Claim", "Verdict", "Number")),
-        *(markdown_row((one["statement"], f"**{one['verdict']}**", _number(one))) for one in records),
+        *markdown_row_of(("Claim", "Verdict", *(["Comparisons"] if picture else []), "Number")),
+        *(_line(record, picture) for record in records),
         "",
         "<details><summary>Where, by which numbers, seeds and p, and why</summary>",
         "",
@@ -455,6 +460,13 @@ def section(records: Sequence[Fields], cubes: StandingCubes, command: str) -> st
         "</details>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _line(record: Fields, picture: str) -> str:
+    verdict, statement, number = record["verdict"], _escaped(record["statement"]), _escaped(_number(record))
+    if not picture:
+        return f"| {statement} | **{verdict}** | {number} |"
+    return f"| {statement} | {forests.chip(verdict, picture)} | {forests.forest(record, picture)} | {number} |"
 
 
 def markdown_table(records: Sequence[Fields]) -> Iterator[str]:
@@ -475,13 +487,17 @@ def _number(record: Fields) -> str:
     """Return one number of a claim: with its interval, or how many of many comparisons are for it."""
     found = numbers(record)
     if not found or len(found) < len(record["comparisons"]):
-        return found[0] if found else NOTHING
+        return found[0].removesuffix(BY_THEMSELVES) if found else NOTHING
     return found[0].rpartition(": ")[2] + (f", and {len(found) - 1} more" if len(found) > 1 else "")
 
 
 def markdown_row(cells: Sequence[str]) -> str:
     """Return a line of a table."""
-    return f"| {' | '.join(cell.replace('|', BAR).replace('<', '&lt;') for cell in cells)} |"
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", BAR).replace("<", "&lt;")
 
 
 def write_section(page: Path, text: str, marks: tuple[str, str] = (BEGIN, END)) -> None:

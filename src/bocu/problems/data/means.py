@@ -14,10 +14,10 @@ import xarray as xr
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
-from bocu.core.kernels import KERNELS, NUMBERS_IN_CACHE, Kernel, squared_distance
+from bocu.core.kernels import KERNELS, Kernel, squared_distance
 from bocu.problems.data.prepare import variable
 
-ROWS_AT_A_TIME = 2048  # keeps the matrix of kernel values small
+ROWS_AT_A_TIME = 256  # keeps the matrix of kernel values small
 
 UNITS_BESIDE = "see input_units"
 WEIGHTS = ("weight of each point in the mean", "1")
@@ -61,22 +61,13 @@ class Mean:
                 f"points: shape {points.shape}; allowed: (..., {len(self.names)}) for {', '.join(self.names)}"
             )
         flat = points.reshape(-1, len(self.names)) / self.lengthscales
-        known = np.asfortranarray(self.inputs / self.lengthscales)
+        known = self.inputs / self.lengthscales
         weights = self.variance * self.weights
         latent = np.empty(len(flat))
-        room = np.empty((min(len(flat), ROWS_AT_A_TIME), len(known)))
         for start in range(0, len(flat), ROWS_AT_A_TIME):
-            block = flat[start : start + ROWS_AT_A_TIME]
-            latent[start : start + ROWS_AT_A_TIME] = self._correlations(block, known, room[: len(block)]) @ weights
+            rows = slice(start, start + ROWS_AT_A_TIME)
+            latent[rows] = self.kernel.value(squared_distance(flat[rows], known)) @ weights
         return (self.offset + self.scale * (self.constant + latent)).reshape(points.shape[:-1])
-
-    def _correlations(self, points: np.ndarray, known: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Return the kernel of points (m, d) with (n, d), in length-scales: in `out` (m, n), some rows at a time."""
-        rows = max(1, NUMBERS_IN_CACHE // max(len(known), 1))
-        for start in range(0, len(points), rows):
-            part = slice(start, start + rows)
-            self.kernel.value(squared_distance(points[part], known), out=out[part])
-        return out
 
 
 def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:

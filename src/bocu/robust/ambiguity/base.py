@@ -96,8 +96,8 @@ class AmbiguitySet(ABC):
     worst cases (`solve`) and, for robust satisficing, their `tangent` through an aspiration. All else follows here.
 
     What it may define besides, each with a default that says what is missing or takes longer: `stated`, `Parameters`,
-    for experiment files; `contexts`, where it is made for so many; `prepare`, `spanning`, `_values_at`, `lines_below`,
-    for speed; `_value_at_zero`, where other distributions are at distance 0; `_lower_bound`, for gaps;
+    for experiment files; `contexts`, where it is made for so many; `prepare`, `spanning`, `_values_at`, for
+    speed; `_value_at_zero`, where other distributions are at distance 0; `_lower_bound`, for gaps;
     `concentration_radius`; `flattest`, for upper bounds of slopes; `_polytope`; `_in_reference` and
     `_slope_in_reference`, for gradients; `_sensitivity` and `_floor_distance`, for approximations.
 
@@ -211,20 +211,6 @@ class AmbiguitySet(ABC):
         A bound that `solve` proves itself is told by `Rows.gap`.
         """
         return np.zeros(len(f)) if found.gap is None else found.value - found.gap
-
-    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
-        """Lines below v as a function of epsilon, near to it at the set's own: what a search excludes decisions by.
-
-        Args:
-            payoffs: (B, n) checked payoffs.
-            reference: (n,) checked reference.
-            careful: take longer, to come nearer.
-
-        Returns:
-            Levels `(B,)` and steepness `(B,)` with `v(e) >= level - steepness e` at every e; None where solving costs
-            less than they do, or they are not known.
-        """
-        return None
 
     def concentration_radius(self, observations: int, contexts: int, delta: float) -> float:
         """Radius within which the empirical distribution lies of the true one with probability `1 - delta`.

@@ -9,7 +9,6 @@ gives them none, stay so. Where something is not differentiable, it is the deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,9 +17,6 @@ from numpy.typing import ArrayLike
 
 from bocu.robust.ambiguity.base import AmbiguitySet, Wanted
 from bocu.robust.ambiguity.checks import Floats
-
-#: Numbers of payoffs that are solved at once: what is made of them on the way stays in a processor's cache.
-_BLOCK = 2**17
 
 
 class In(NamedTuple):
@@ -50,14 +46,6 @@ class Differential:
     reference: Floats | None = None
     radius: Floats | None = None
 
-    @classmethod
-    def joined(cls, blocks: Sequence[Differential], leading: tuple[int, ...]) -> Differential:
-        """The differential of rows `(...)`, `leading` being their shape, that were taken block by block."""
-        value = np.concatenate([block.value for block in blocks]).reshape(leading)
-        columns = zip(*(block._parts() for block in blocks), strict=True)
-        parts = (None if column[0] is None else np.concatenate(column) for column in columns)
-        return cls(value, *(None if part is None else part.reshape(*leading, *part.shape[1:]) for part in parts))
-
     def scaled(self, weight: float) -> Differential:
         """The differential of `weight` times the number."""
         return Differential(weight * self.value, *(None if part is None else weight * part for part in self._parts()))
@@ -70,18 +58,6 @@ class Differential:
 
     def _parts(self) -> tuple[Floats | None, ...]:
         return self.payoffs, self.reference, self.radius
-
-
-def in_blocks(
-    differential: Callable[[Floats, Floats, In], Differential], payoffs: Floats, reference: Floats, wanted: In
-) -> Differential:
-    """Return a differential of payoffs `(..., n)`, taken by blocks of rows where many share a reference."""
-    rows = payoffs.reshape(-1, payoffs.shape[-1]) if payoffs.ndim else payoffs
-    most = max(1, _BLOCK // max(1, payoffs.shape[-1])) if payoffs.ndim else 1
-    if reference.ndim != 1 or len(rows) <= most:
-        return differential(payoffs, reference, wanted)
-    blocks = [differential(rows[at : at + most], reference, wanted) for at in range(0, len(rows), most)]
-    return Differential.joined(blocks, payoffs.shape[:-1])
 
 
 def value_and_slope(

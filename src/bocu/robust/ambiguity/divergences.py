@@ -257,50 +257,15 @@ def bracketed(function: Callable[[Floats, RowIndices], Floats], lower: Floats, u
     Returns:
         Two points a row: the better end first, then the other end, where the sign is different (or the value 0).
     """
-    everything = np.arange(len(lower))
-    a, b = upper.astype(float), lower.astype(float)
-    value_a, value_b = function(a, everything), function(b, everything)
-    c, value_c = a.copy(), value_a.copy()
-    fraction = np.full(len(a), 0.5)
-    active = everything[(value_a != 0.0) & (value_b != 0.0)]
-    for _ in range(_STEPS):
-        if not len(active):
-            break
-        x = a[active] + fraction[active] * (b[active] - a[active])
-        value = function(x, active)
-        same = np.sign(value) == np.sign(value_a[active])
-        c[active] = np.where(same, a[active], b[active])
-        value_c[active] = np.where(same, value_a[active], value_b[active])
-        b[active] = np.where(same, b[active], a[active])
-        value_b[active] = np.where(same, value_b[active], value_a[active])
-        a[active], value_a[active] = x, value
-        width = np.abs(b[active] - a[active])
-        limit = _NARROW * np.maximum(1.0, np.abs(a[active]))
-        active = active[(width > 2.0 * limit) & (value != 0.0)]
-        fraction[active] = _fraction(a, b, c, value_a, value_b, value_c, active)
-    swap = np.abs(value_b) < np.abs(value_a)
-    return np.where(swap, b, a), np.where(swap, a, b)
+    from scipy.optimize.elementwise import find_root  # slow to import, and planning needs none of it
 
-
-def _fraction(
-    a: Floats,
-    b: Floats,
-    c: Floats,
-    value_a: Floats,
-    value_b: Floats,
-    value_c: Floats,
-    rows: RowIndices,
-) -> Floats:
-    """Where to look next between a and b: inverse quadratic interpolation where it is safe, else the middle."""
-    fa, fb, fc = value_a[rows], value_b[rows], value_c[rows]
-    width = b[rows] - a[rows]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        xi = (a[rows] - b[rows]) / (c[rows] - b[rows])
-        phi = (fa - fb) / (fc - fb)
-        quadratic = fa / (fb - fa) * fc / (fb - fc) + (c[rows] - a[rows]) / width * fa / (fc - fa) * fb / (fc - fb)
-        safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi) & np.isfinite(quadratic)
-        edge = np.minimum(0.5, _NARROW * np.maximum(1.0, np.abs(a[rows])) / np.abs(width))
-    return np.clip(np.where(safe, quadratic, 0.5), edge, 1.0 - edge)
+    narrow = {"xatol": _NARROW, "xrtol": _NARROW, "fatol": 0.0, "frtol": 0.0}
+    rows = np.arange(len(lower))
+    with np.errstate(all="ignore"):
+        found = find_root(function, (lower, upper), args=(rows,), tolerances=narrow, maxiter=_STEPS)
+    (low, high), (at_low, at_high) = found.bracket, found.f_bracket
+    swap = np.abs(at_high) < np.abs(at_low)
+    return np.where(swap, high, low), np.where(swap, low, high)
 
 
 #: The exponential of what is as low is 0, that of what is higher may leave the range of doubles.

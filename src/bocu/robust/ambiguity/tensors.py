@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 from bocu.core.errors import BocuError
 from bocu.robust.ambiguity.base import AmbiguitySet, WorstCase, worst_case
 from bocu.robust.ambiguity.checks import Floats, real_tensor
-from bocu.robust.ambiguity.derivatives import In, in_blocks, value_and_slope
+from bocu.robust.ambiguity.derivatives import In, value_and_slope
 from bocu.robust.ambiguity.sampled import SampledWorstCase, sampled_worst_case
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class _Solved(torch.autograd.Function):
         wanted: In,
     ) -> tuple[torch.Tensor, ...]:
         here = objective if radius is None else objective.with_epsilon(float(radius))
-        found = in_blocks(here.differential, array_of(payoffs), array_of(reference), wanted)
+        found = here.differential(array_of(payoffs), array_of(reference), wanted)
         nothing = payoffs.new_empty(0)
         parts = (found.payoffs, found.reference, found.radius)
         return like(found.value, payoffs), *(nothing if part is None else like(part, payoffs) for part in parts)

@@ -92,24 +92,33 @@ def draw(reference: ArrayLike, uniforms: ArrayLike) -> NDArray[np.intp]:
     return np.minimum(index, np.flatnonzero(np.asarray(reference))[-1])
 
 
-def silverman_bandwidth(samples: ArrayLike, width: ArrayLike | None = None) -> Floats:
+def effective_number(weights: Floats) -> float:
+    """How many equal samples the mean by weights `(t,)` that sum to 1 is as sure as: `1 / sum_i w_i^2` (Kish, 1965)."""
+    return float(1.0 / (weights @ weights))
+
+
+def silverman_bandwidth(samples: ArrayLike, width: ArrayLike | None = None, weights: Floats | None = None) -> Floats:
     """Bandwidths `(l,)`: `(4 / (l + 2))^(1 / (l + 4)) t^(-1 / (l + 4))` standard deviations (ddof 0).
 
     Args:
         samples: (t, l) observed contexts.
         width: (l,) of the context space: a bandwidth is at least 1e-6 of it (of 1 without it).
+        weights: (t,) of the samples, sum 1; standard deviations are by these, and t is their effective number.
     """
     seen = checks.points("samples", samples)
-    count, dimension = seen.shape
-    if count == 0:
+    dimension = seen.shape[1]
+    if len(seen) == 0:
         raise BocuError("samples is empty: a bandwidth needs one or more")
+    count, deviation = float(len(seen)), seen.std(axis=0)
+    if weights is not None:
+        count, deviation = effective_number(weights), np.sqrt(weights @ (seen - weights @ seen) ** 2)
     factor = (4.0 / (dimension + 2.0)) ** (1.0 / (dimension + 4.0)) * count ** (-1.0 / (dimension + 4.0))
     span = np.ones(dimension) if width is None else np.broadcast_to(checks.floats("width", width), (dimension,))
-    return np.maximum(factor * seen.std(axis=0), _SMALLEST_BANDWIDTH * span)
+    return np.maximum(factor * deviation, _SMALLEST_BANDWIDTH * span)
 
 
-def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
-    """Logarithm `(m,)` of the sum of Gaussian kernels around samples `(t, l)`, each 1 at its centre, at `(m, l)`."""
+def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats, weights: Floats | float = 1.0) -> Floats:
+    """Logarithm `(m,)` of the weighted sum of Gaussian kernels around samples `(t, l)`, each 1 there, at `(m, l)`."""
     answer = np.empty(len(at))
     # Blocks bound the table of differences to a few million numbers.
     block = max(1, 2_000_000 // max(1, samples.size))
@@ -117,14 +126,17 @@ def log_kernel_sums(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
         z = (at[start : start + block, None, :] - samples[None, :, :]) / bandwidth
         exponent = -0.5 * (z**2).sum(axis=-1)
         largest = exponent.max(axis=1)
-        answer[start : start + block] = largest + np.log(np.exp(exponent - largest[:, None]).sum(axis=1))
+        kernels = weights * np.exp(exponent - largest[:, None])
+        answer[start : start + block] = largest + np.log(kernels.sum(axis=1))
     return answer
 
 
-def kernel_density(samples: Floats, bandwidth: Floats, at: Floats) -> Floats:
-    """Density `(m,)` of Gaussian kernels of equal weight around samples `(t, l)`, at `(m, l)`."""
-    norm = np.prod(bandwidth) * (2.0 * math.pi) ** (samples.shape[1] / 2.0) * len(samples)
-    return np.exp(log_kernel_sums(samples, bandwidth, at)) / norm
+def kernel_density(samples: Floats, bandwidth: Floats, at: Floats, weights: Floats | None = None) -> Floats:
+    """Density `(m,)` of Gaussian kernels around samples `(t, l)`, at `(m, l)`, of equal weight or by those of sum 1."""
+    norm = np.prod(bandwidth) * (2.0 * math.pi) ** (samples.shape[1] / 2.0)
+    if weights is None:
+        return np.exp(log_kernel_sums(samples, bandwidth, at)) / (norm * len(samples))
+    return np.exp(log_kernel_sums(samples, bandwidth, at, weights)) / norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,34 +148,46 @@ class KernelDensity:
         bandwidth: (l,).
         lower: (l,) box to which draws are clipped, or `None`.
         upper: likewise.
+        weights: (t,) of the samples, sum 1; `None`: all count alike.
     """
 
     samples: Floats
     bandwidth: Floats
     lower: Floats | None = None
     upper: Floats | None = None
+    weights: Floats | None = None
 
     @classmethod
-    def fit(cls, samples: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> KernelDensity:
+    def fit(
+        cls,
+        samples: ArrayLike,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        weights: Floats | None = None,
+    ) -> KernelDensity:
         """Estimate with Silverman's rule from `(t, l)` samples, as they were observed (clipped)."""
         seen = checks.points("samples", samples)
         if lower is None or upper is None:
-            return cls(seen, silverman_bandwidth(seen))
+            return cls(seen, silverman_bandwidth(seen, weights=weights), weights=weights)
         low, high = _box(lower, upper)
-        return cls(seen, silverman_bandwidth(seen, high - low), low, high)
+        return cls(seen, silverman_bandwidth(seen, high - low, weights), low, high, weights)
 
     def density(self, query: ArrayLike) -> Floats:
         """Density `(m,)` at `(m, l)`, before clipping."""
-        return kernel_density(self.samples, self.bandwidth, checks.points("query", query))
+        return kernel_density(self.samples, self.bandwidth, checks.points("query", query), self.weights)
 
     def sample(self, generator: np.random.Generator, size: int) -> Floats:
-        """Draws `(size, l)`: a sample chosen uniformly plus Gaussian noise, clipped to the box."""
-        centre = self.samples[generator.integers(len(self.samples), size=size)]
+        """Draws `(size, l)`: a sample chosen by the weights plus Gaussian noise, clipped to the box."""
+        if self.weights is None:
+            chosen = generator.integers(len(self.samples), size=size)
+        else:
+            chosen = draw(self.weights, generator.random(size))
+        centre = self.samples[chosen]
         drawn = centre + self.bandwidth * generator.standard_normal(centre.shape)
         return drawn if self.lower is None else np.clip(drawn, self.lower, self.upper)
 
 
-def kde_radius(observations: int, dimension: int) -> float:
+def kde_radius(observations: float, dimension: int) -> float:
     """L1 radius of DRBO-KDE, `t^(-2 / (4 + l))` for t observations in l dimensions (Huang et al., 2024)."""
     if observations < 1 or dimension < 1:
         raise BocuError(f"observations is {observations} and dimension {dimension}: both must be 1 or more")

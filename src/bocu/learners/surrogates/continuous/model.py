@@ -127,43 +127,27 @@ class _Afresh:
     found: Hyperparameters
 
 
-class ContinuousGP:
-    """A Gaussian process that is told observations and gives posteriors.
+class Observations:
+    """What a model over decisions and contexts was told.
 
     Args:
-        structure: of the kernel.
-        settings: of the fit.
+        decisions: number of coordinates of a decision.
+        contexts: number of coordinates of a context that are inputs; 0: the context is none.
+
+    Attributes:
+        inputs: decisions and contexts side by side, shape (t, D).
+        outputs: payoffs, shape (t,).
     """
 
-    def __init__(self, structure: Structure, settings: FitSettings | None = None) -> None:
-        self.structure = structure
-        self.settings = settings or FitSettings()
-        self._inputs = np.empty((0, structure.inputs))
-        self._outputs = np.empty(0)
-        self._hyperparameters: Hyperparameters | None = None
-        self._fitted = 0  # observations at the last fit
-        self._afresh: _Afresh | None = None
-        self._curvature: tuple[_Afresh, np.ndarray] | None = None  # there, once it was needed
+    def __init__(self, decisions: int, contexts: int) -> None:
+        self._contexts = contexts
+        self.inputs = np.empty((0, decisions + contexts))
+        self.outputs = np.empty(0)
 
     @property
     def count(self) -> int:
         """Number of observations."""
-        return len(self._outputs)
-
-    @property
-    def hyperparameters(self) -> Hyperparameters | None:
-        """Those of the last fit; None before it."""
-        return self._hyperparameters
-
-    @property
-    def inputs(self) -> np.ndarray:
-        """Observed decisions and contexts side by side, shape (t, D)."""
-        return self._inputs
-
-    @property
-    def outputs(self) -> np.ndarray:
-        """Observed payoffs, shape (t,)."""
-        return self._outputs
+        return len(self.outputs)
 
     def add(self, decision: np.ndarray, context: np.ndarray, value: float) -> None:
         """Record one observation.
@@ -176,13 +160,45 @@ class ContinuousGP:
         Raises:
             BocuError: shapes do not fit or the value is not finite.
         """
-        row = np.concatenate([np.atleast_1d(decision), np.atleast_1d(context)[: self.structure.contexts]])
-        if row.shape != (self.structure.inputs,):
-            raise BocuError(f"inputs: found {row.size} coordinates; allowed: {self.structure.inputs}")
+        row = np.concatenate([np.atleast_1d(decision), np.atleast_1d(context)[: self._contexts]])
+        if row.shape != self.inputs.shape[1:]:
+            raise BocuError(f"inputs: found {row.size} coordinates; allowed: {self.inputs.shape[1]}")
         if not (np.isfinite(row).all() and np.isfinite(value)):
             raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
-        self._inputs = np.concatenate([self._inputs, row[None]])
-        self._outputs = np.append(self._outputs, float(value))
+        self.inputs = np.concatenate([self.inputs, row[None]])
+        self.outputs = np.append(self.outputs, float(value))
+
+    def state(self) -> State:
+        """Return all that was told as plain data."""
+        return {"inputs": self.inputs.copy(), "outputs": self.outputs.copy()}
+
+    def restore(self, state: State) -> None:
+        """Put back what `state` gave, bit for bit."""
+        self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
+        self.outputs = np.array(state["outputs"], dtype=float)
+
+
+class ContinuousGP(Observations):
+    """A Gaussian process that is told observations and gives posteriors.
+
+    Args:
+        structure: of the kernel.
+        settings: of the fit.
+    """
+
+    def __init__(self, structure: Structure, settings: FitSettings | None = None) -> None:
+        super().__init__(structure.decisions, structure.contexts)
+        self.structure = structure
+        self.settings = settings or FitSettings()
+        self._hyperparameters: Hyperparameters | None = None
+        self._fitted = 0  # observations at the last fit
+        self._afresh: _Afresh | None = None
+        self._curvature: tuple[_Afresh, np.ndarray] | None = None  # there, once it was needed
+
+    @property
+    def hyperparameters(self) -> Hyperparameters | None:
+        """Those of the last fit; None before it."""
+        return self._hyperparameters
 
     def posterior(self, generator: np.random.Generator) -> Posterior:
         """Return the posterior of all observations, after a new fit if one is due.
@@ -197,7 +213,7 @@ class ContinuousGP:
         if self._due:
             self._take(self._fit(generator))
         assert self._hyperparameters is not None
-        return Posterior(self.structure, self._hyperparameters, self._inputs, self._outputs)
+        return Posterior(self.structure, self._hyperparameters, self.inputs, self.outputs)
 
     def glance(self, generator: np.random.Generator) -> Posterior:
         """Return the posterior at the last fit's hyper-parameters and change nothing; fit only if there was none.
@@ -210,7 +226,7 @@ class ContinuousGP:
         """
         self._refuse_nothing()
         here = self._hyperparameters or self._fit(generator)
-        return Posterior(self.structure, here, self._inputs, self._outputs)
+        return Posterior(self.structure, here, self.inputs, self.outputs)
 
     @property
     def quantities(self) -> tuple[tuple[str, str], ...]:
@@ -237,17 +253,14 @@ class ContinuousGP:
     def state(self) -> State:
         """Return observations and hyper-parameters as plain data."""
         return {
-            "inputs": self._inputs.copy(),
-            "outputs": self._outputs.copy(),
+            **super().state(),
             "fitted": self._fitted,
             "hyperparameters": self._hyperparameters.state() if self._hyperparameters else {},
             "afresh": {"count": self._afresh.count, "found": self._afresh.found.state()} if self._afresh else {},
         }
 
     def restore(self, state: State) -> None:
-        """Put back what `state` gave, bit for bit."""
-        self._inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.structure.inputs)
-        self._outputs = np.array(state["outputs"], dtype=float)
+        super().restore(state)
         self._fitted = int(state["fitted"])
         stored = state["hyperparameters"]
         self._hyperparameters = Hyperparameters.restored(stored) if stored else None
@@ -295,8 +308,8 @@ class ContinuousGP:
 
     def _objective(self, count: int) -> LogPosterior:
         """Return the log posterior of the first so many observations."""
-        _, _, standardised = standardise(self._outputs[:count])
-        return LogPosterior(self.structure, self._inputs[:count], standardised, self.settings.priors)
+        _, _, standardised = standardise(self.outputs[:count])
+        return LogPosterior(self.structure, self.inputs[:count], standardised, self.settings.priors)
 
 
 def standardise(outputs: np.ndarray) -> tuple[float, float, np.ndarray]:

@@ -85,12 +85,6 @@ class Gram:
         return half.T @ half
 
     @cached_property
-    def spectrum(self) -> tuple[Floats, Floats]:
-        """Eigenvalues (n,) in ascending order, and eigenvectors (n, n) as columns."""
-        eigenvalues, vectors = np.linalg.eigh(self.matrix)
-        return eigenvalues, vectors
-
-    @cached_property
     def row_sums(self) -> Floats:
         """(n,) the inverse times the vector of ones."""
         return self.inverse.sum(axis=1)

@@ -21,12 +21,8 @@ from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Rows, SolveCost, Tangent, Wanted, expectation, pair
 from bocu.robust.ambiguity.checks import Floats
 from bocu.robust.ambiguity.mmd.gram import JITTER, Gram, mmd_radius, squared_exponential_gram
-from bocu.robust.ambiguity.mmd.lines_below import lines_below
 from bocu.robust.ambiguity.mmd.path import PreparedReference, vertex_distances
 from bocu.robust.ambiguity.parameters import SetParameters, named
-
-#: Contexts below which a row is solved in less time than it takes to bound.
-_FEW_CONTEXTS = 200
 
 #: A kernel whose values on the diagonal exceed 1 by no more counts as bounded by 1: that is jitter.
 _JITTER_ABOVE_ONE = 1e-3
@@ -154,14 +150,6 @@ class MaximumMeanDiscrepancy(AmbiguitySet):
                     mean = np.ascontiguousarray(values[where, column])
                     values[where, column], _ = points[radius].value_and_slope(mean)
         return values
-
-    def lines_below(self, payoffs: Floats, reference: Floats, *, careful: bool) -> tuple[Floats, Floats] | None:
-        """By weak duality, see `bocu.robust.ambiguity.mmd.lines_below`."""
-        if self.epsilon == 0.0 or self.contexts < _FEW_CONTEXTS:
-            return None
-        asked = self.normalise(payoffs, reference)
-        level, steepness = lines_below(asked.f, asked.p[0], self._gram, self.epsilon, careful=careful)
-        return asked.values(level), asked.slopes(steepness)
 
     def tangent(self, f: Floats, p: Floats, tau: Floats) -> Tangent:
         answer = Tangent(np.empty(len(f)), np.empty(len(f)), np.empty_like(f))

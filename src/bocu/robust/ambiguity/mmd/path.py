@@ -53,8 +53,8 @@ class PathPoints:
 
     def put(self, rows: np.ndarray, other: PathPoints) -> None:
         """Overwrite some rows."""
-        self.r[rows], self.t[rows], self.rate[rows] = other.r, other.t, other.rate
-        self.norm[rows], self.gain[rows], self.gap[rows] = other.norm, other.gain, other.gap
+        for name in self.__slots__:
+            getattr(self, name)[rows] = getattr(other, name)
 
     @property
     def accepted(self) -> bool:
@@ -181,19 +181,15 @@ class PreparedReference:
         return self._certified(f, r, t, direction, radius)
 
     def _walk(self, f: Floats, rows: np.ndarray, radii: list[float], answers: list[PathPoints]) -> None:
-        for answer, points in zip(answers, self._walked(f[rows], radii), strict=True):
-            answer.put(rows, points)
-
-    def _walked(self, f: Floats, radii: list[float]) -> list[PathPoints]:
-        """Points at the radii of rows that are not constant, from the floor."""
-        followed = self._follow_once(f, radii, np.empty(0), _DRIFT)
-        if all(points.accepted for points in followed):
-            return followed
-        self._follow_doubtful(f, radii, np.empty(0), followed)
-        for radius, points in zip(radii, followed, strict=True):
+        """Fill rows that are not constant, from the floor."""
+        payoffs = f[rows]
+        followed = self._follow_once(payoffs, radii, np.empty(0), _DRIFT)
+        if not all(points.accepted for points in followed):
+            self._follow_doubtful(payoffs, radii, np.empty(0), followed)
+        for radius, points, answer in zip(radii, followed, answers, strict=True):
             if not points.accepted:
-                self._close_to_reference(f, np.flatnonzero(~(points.gap <= _ACCEPTED_GAP)), radius, points)
-        return followed
+                self._close_to_reference(payoffs, np.flatnonzero(~(points.gap <= _ACCEPTED_GAP)), radius, points)
+            answer.put(rows, points)
 
     def _follow_doubtful(self, f: Floats, radii: list[float], tau: Floats, answers: list[PathPoints]) -> None:
         """Follow rows with a gap once more, without trust in updates, and keep what is better."""
@@ -208,10 +204,7 @@ class PreparedReference:
 
         payoffs = np.ascontiguousarray(f)
         r, t, rate, _ = follow(payoffs, self.p, self.embedded, self.gram.matrix, np.array(radii), tau, drift)
-        answers = []
-        for index, radius in enumerate(radii):
-            answers.append(self._certified(payoffs, r[:, index], t[:, index], rate[:, index], radius))
-        return answers
+        return [self._certified(payoffs, r[:, k], t[:, k], rate[:, k], radius) for k, radius in enumerate(radii)]
 
     def _close_to_reference(self, f: Floats, rows: np.ndarray, radius: float, points: PathPoints) -> None:
         """The smallest radii are the hardest on the path, and the straight line from the reference solves them."""

@@ -20,7 +20,8 @@ PACKAGE = "bocu"
 _ROOT = Path(__file__).parents[3]
 _LIBRARIES = words("botorch cvxpy gpytorch numba numpy pandas pydantic scipy snakemake torch xarray")
 
-_INSTALLED = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
+_COPIED = {"site-packages", "dist-packages"}  # where installers copy packages to, of this environment or another
+_STANDARD = sysconfig.get_path("stdlib")
 
 Node = tuple[str, int]  # a module, or the path of a file, and the index of one of its statements
 Target = Node | str  # or what is not followed, by its full name
@@ -58,7 +59,21 @@ def links(node: Node) -> tuple[Links, tuple[str, ...]]:
 
 
 def look_up(module: str, names: list[str]) -> list[Target]:
-    """Return what a dotted name stands for in a module."""
+    """Return what a dotted name stands for in a module; nothing while it is being looked up for itself."""
+    question = module, tuple(names)
+    if question in _looking_up:  # modules that import a name from one another
+        return []
+    _looking_up.add(question)
+    try:
+        return _looked_up(module, names)
+    finally:
+        _looking_up.remove(question)
+
+
+_looking_up: set[tuple[str, tuple[str, ...]]] = set()
+
+
+def _looked_up(module: str, names: list[str]) -> list[Target]:
     head, *rest = names
     code = read(module)
     found: list[Target] = [(module, index) for index in bindings(module).get(head, ())]
@@ -216,7 +231,7 @@ def source_file(module: str) -> Path | None:
 def _is_edited(package: str) -> bool:
     """Say whether a package is one that is worked on where it stands: none that was installed as it is."""
     folder = _folder(package) if package else None
-    return folder is not None and not any(folder.is_relative_to(place) for place in _INSTALLED)
+    return folder is not None and not _COPIED & {*folder.parts} and not folder.is_relative_to(_STANDARD)
 
 
 @functools.cache

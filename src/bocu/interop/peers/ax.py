@@ -1,0 +1,78 @@
+"""Ax with its defaults, of decisions alone or with contexts as parameters that are fixed when it is asked."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from bocu.core.about import About, Look
+from bocu.core.parameters import Parameters
+from bocu.core.ties import first_best
+from bocu.interop.botorch.models import seeded
+from bocu.interop.peers import PAYOFF, Peer, PeerParameters, Told
+
+if TYPE_CHECKING:
+    from ax.api.client import Client
+
+
+class AxParameters(PeerParameters):
+    """Whether it knows of contexts."""
+
+    contexts: bool = Field(
+        False,
+        description="whether contexts are parameters too: fixed at one that is drawn from those likely when it is "
+        "asked, and averaged over, by its predictions, when it recommends",
+    )
+
+
+class AxPeer(Peer[AxParameters]):
+    """The next trial of a client of Ax, which goes on from what was told without points of its own first."""
+
+    about = About(
+        title="Ax",
+        summary="Ax's Bayesian optimisation with its defaults, of decisions alone or with contexts fixed",
+        paper="Olson et al. 2025",
+        look=Look("wine", "solid", "^"),
+    )
+    Parameters: ClassVar[type[Parameters]] = AxParameters
+
+    def _proposed(self, told: Told, seed: int) -> np.ndarray:
+        fixed = None
+        if self.parameters.contexts:
+            drawn = np.random.default_rng(seed).choice(len(told.likely), p=told.weights)
+            fixed = dict(zip(told.names(True)[told.decisions.shape[1] :], told.likely[drawn].tolist(), strict=True))
+        with seeded(seed):
+            (asked,) = self._client(told, seed).get_next_trials(max_trials=1, fixed_parameters=fixed).values()
+        return np.array([asked[name] for name in told.names(with_contexts=False)])
+
+    def _best(self, told: Told, seed: int) -> np.ndarray:
+        with seeded(seed):
+            client = self._client(told, seed)
+            client.get_next_trials(max_trials=1)  # it fits its model when it is asked
+            if not self.parameters.contexts:
+                best = client.get_best_parameterization(use_model_predictions=True)[0]
+                return np.array([best[name] for name in told.names(with_contexts=False)])
+            names = told.names(with_contexts=True)
+            found = client.predict([dict(zip(names, pair, strict=True)) for pair in told.pairs().tolist()])
+        best_tried: np.ndarray = told.decisions[
+            first_best(told.expected(np.array([float(one[PAYOFF][0]) for one in found])))
+        ]
+        return best_tried
+
+    def _client(self, told: Told, seed: int) -> "Client":
+        import logging
+
+        from ax.api.client import Client
+        from ax.api.configs import RangeParameterConfig
+        from ax.utils.common.logger import set_ax_logger_levels
+
+        set_ax_logger_levels(logging.ERROR)
+        client = Client(random_seed=seed)
+        names = told.names(self.parameters.contexts)
+        space = [RangeParameterConfig(name=name, parameter_type="float", bounds=(0.0, 1.0)) for name in names]
+        client.configure_experiment(parameters=space)
+        client.configure_optimization(objective=PAYOFF)
+        client.configure_generation_strategy(initialization_budget=0, initialize_with_center=False)
+        for trial, value in zip(told.trials(self.parameters.contexts), told.payoffs.tolist(), strict=True):
+            client.complete_trial(client.attach_trial(trial), raw_data={PAYOFF: value})
+        return client
