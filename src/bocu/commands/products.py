@@ -116,12 +116,14 @@ def reduced_to(folder: Path, output: Path, final: bool, trust: bool, added: "Map
     from bocu.core.written import counted, size
     from bocu.sweep.archive.entries import identify
     from bocu.sweep.evaluation.claims.reduced import read_reduced, record_in, reduce_results
+    from bocu.sweep.experiment.paths import RESULTS
     from bocu.sweep.experiment.record import MADE_FROM
     from bocu.sweep.opening import merged, plan_of, sources_as_made
 
-    known = MADE_FROM in record_in(folder)
+    here = folder.resolve() == Path(RESULTS, folder.name).resolve()  # what it was made from is told by its name
+    known = here and MADE_FROM in record_in(folder)
     if added and not known:
-        raise BocuError(f"{folder}: no record of what it was made from; results/NAME of a sweep by Snakemake is wanted")
+        raise BocuError(f"{folder}: no record of what it was made from; {RESULTS}/NAME of a sweep of here is wanted")
     sources = sources_as_made(folder.name) if known else None
     plan = plan_of(sources, trust) if sources else None
     reduce_results(folder, output, final)

@@ -401,7 +401,7 @@ def _draw(axes: "Axes", each: Compared, names: Sequence[str], looks: Mapping[str
             path, fill=False, edgecolor=look.colour, alpha=0.45, linewidth=2.2, capstyle="round", zorder=2, snap=False
         )
         dots.set_gid(f"seeds-{label}")
-        axes.add_patch(dots)
+        axes.add_artist(dots)  # the limits stand: a patch would have them measured, which takes longer than drawing
         low, high = np.clip(_ends(each, label), LEAST_SHOWN, MOST_SHOWN)
         axes.plot([low, high], [middle, middle], "-", color=look.colour, linewidth=1.4, zorder=3)
         mean = np.clip(each.table.means[label] / each.unit, LEAST_SHOWN, MOST_SHOWN)
