@@ -448,7 +448,7 @@ class PanelsParameters(PictureParameters):
         False, description="Logarithmic axes of regret, not of payoffs; rounds without regret leave gaps."
     )
     cut: bool = Field(True, description=CUT)
-    row_height: Number = Field(1.3, gt=0.0, description="Height of a row, inches.")
+    row_height: Number = Field(1.3, gt=0.0, le=20.0, description="Height of a row, inches.")
 
 
 @dataclass(frozen=True)
