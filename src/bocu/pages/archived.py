@@ -84,5 +84,6 @@ def comparison(met: Meeting, entry: Entry) -> list[Compared]:
     one = compared(words, {(met.objective, met.metric): met.table}, shared)
     pursuing = {run.entry.reduced.about["objectives"][run.objective] for run in met.runs.values() if run.key[1]}
     scored = about["metrics"][met.metric]
-    scored += "".join(f", pursuing {told}" for told in sorted(pursuing - {scored})[:1])
+    if met.objective != met.metric:
+        scored += "".join(f", pursuing {told}" for told in sorted(pursuing)[:1])
     return [dataclasses.replace(each, scored=scored) for each in one]

@@ -89,11 +89,15 @@ def board(archive: Archive) -> Iterator[tuple[Entry, Meeting]]:
         new = [label for label, of in entry.reduced.identities.items() if of["problem"] not in seen]
         seen |= {of["problem"] for of in entry.reduced.identities.values()}
         others = list(met_by(entry, archive))
-        yield from ((entry, each) for each in meetings(entry, others, problems=new))
+        yield from ((entry, each) for each in meetings(entry, others, problems=new, same_seeds=False))
 
 
 def meetings(
-    entry: Entry, others: Sequence[Run], margin: Margin | None = None, problems: Sequence[str] | None = None
+    entry: Entry,
+    others: Sequence[Run],
+    margin: Margin | None = None,
+    problems: Sequence[str] | None = None,
+    same_seeds: bool = True,
 ) -> Iterator[Meeting]:
     """Return what meets on each problem of an entry, under its metrics.
 
@@ -102,6 +106,7 @@ def meetings(
         others: branches of other entries.
         margin: as of `Standings`.
         problems: labels of those that are wanted; all, if left out.
+        same_seeds: whether others count on the seeds of the entry alone.
     """
     for problem, of in entry.reduced.identities.items():
         if problems is not None and problem not in problems:
@@ -109,11 +114,12 @@ def meetings(
         mine = [run for run in entry.runs if run.problem == problem]
         every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
         pursued = _pursued(every)
+        seeds = frozenset().union(*(run.seeds for run in mine)) if same_seeds else None
         for objective, metric in shown_pairs(
             list(pursued) or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics
         ):
             allowed = [run for run in every if run.key[1] in ("", pursued.get(objective, ""))]
-            if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin):
+            if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin, seeds):
                 yield found
 
 
@@ -128,7 +134,13 @@ def _pursued(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _meeting(
-    problem: str, objective: str, metric: str, identity: str, runs: Sequence[Run], margin: Margin | None
+    problem: str,
+    objective: str,
+    metric: str,
+    identity: str,
+    runs: Sequence[Run],
+    margin: Margin | None,
+    seeds: frozenset[int] | None,
 ) -> Meeting | None:
     scored = {
         run: label
@@ -143,7 +155,8 @@ def _meeting(
     by_method: dict[str, Run] = {}
     for run, label in scored.items():
         if rounds in run.numbers.kept_rounds and (sample := _regret(run, label, rounds)):
-            regrets.setdefault(run.key[2], {}).update({**sample, **regrets.get(run.key[2], {})})
+            own = {seed: regret for seed, regret in sample.items() if seeds is None or seed in seeds}
+            regrets.setdefault(run.key[2], {}).update({**own, **regrets.get(run.key[2], {})})
             by_method.setdefault(run.key[2], run)
     competing = [key for key, run in by_method.items() if run.told["yardstick"] != "yes"]
     random = next((key for key, run in by_method.items() if run.entry.reduced.stated[key]["class"] == RANDOM), None)
