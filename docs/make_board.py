@@ -21,7 +21,7 @@ from bocu.core.written import NOTHING, counted, number
 from bocu.pages.archived import comparison
 from bocu.pages.figures.who_wins import HOW_TO_READ, drawn, who_leads
 from bocu.sweep.archive.comparing import Meeting, board
-from bocu.sweep.archive.entries import FOLDER, Archive, Entry, core_hours
+from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, core_hours
 from bocu.sweep.evaluation.standings import LEADING
 
 PAGE = Path("docs/board.md")
@@ -44,7 +44,7 @@ HOW = (
 )
 
 
-def rows(found: list[tuple[Entry, Meeting]]) -> Iterator[dict[str, object]]:
+def rows(found: list[tuple[ArchivedFile, Meeting]]) -> Iterator[dict[str, object]]:
     """Return the standings, a row a method of a comparison, the least mean regret first."""
     for entry, met in found:
         about, table = entry.reduced.about, met.table

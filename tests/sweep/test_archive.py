@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
-from bocu.sweep.archive.entries import Archive, Entry, faults
+from bocu.sweep.archive.entries import Archive, ArchivedFile, faults
 from bocu.sweep.archive.identities import Identities, identity_of
 from bocu.sweep.evaluation.claims.reduced import read_reduced
 
@@ -17,7 +17,7 @@ OUTSIDER = "harbour.nc"
 @pytest.fixture(scope="module")
 def outsider(root):
     file = root / "docs/results" / OUTSIDER
-    return Entry(file, read_reduced(file))
+    return ArchivedFile(file, read_reduced(file))
 
 
 def only(entry, *algorithms):
@@ -82,7 +82,7 @@ def test_a_label_of_another_method_is_told(root, outsider):
     theirs = replace(outsider.reduced, stated=stated, identities={"harbour": ours})
     archive = Archive(root / "docs/results")
     archive.__dict__["entries"] = [outsider]
-    told = list(faults(Entry(root / "mine.nc", theirs), archive))
+    told = list(faults(ArchivedFile(root / "mine.nc", theirs), archive))
     assert len(told) == 1
     assert told[0].startswith("label 'ts-bocu': on 'harbour' harbour.nc has another method under it, ")
 

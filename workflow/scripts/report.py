@@ -9,10 +9,9 @@ with job(snakemake) as parameters:
     if asked := parameters.get("archive"):
         from pathlib import Path
 
-        from bocu.pages.archived import write_beside
-        from bocu.sweep.archive.entries import Archive
+        from bocu.core.loading import load
 
         cubes = [Path(file) for file in made.compared if "/cubes/" in file]
-        figures.insert(0, str(write_beside(asked, cubes, Path(snakemake.output.tables), Archive())))
+        figures.insert(0, str(load(parameters["beside"])(asked, cubes, Path(snakemake.output.tables))))
     part = Part(experiment, made.digests, made.summary, figures, made.audit, made.claims)
     build_page([part], snakemake.output.page, experiment["reference"])

@@ -79,10 +79,10 @@ def archive_command(
 
 def _belongs(path: Path, archive: "Archive") -> "Reduced | None":
     from bocu.core.written import counted
-    from bocu.sweep.archive.entries import Entry, faults
+    from bocu.sweep.archive.entries import ArchivedFile, faults
     from bocu.sweep.evaluation.claims.reduced import read_reduced
 
-    entry = Entry(path, read_reduced(path))
+    entry = ArchivedFile(path, read_reduced(path))
     found = list(faults(entry, archive))
     for fault in found:
         typer.echo(f"{path}: {fault}")
@@ -112,14 +112,14 @@ def played_again(again: "Again", count: int, cores: str, noted: bool = False) ->
     from bocu.core.io.files import write_json
     from bocu.core.written import spoken
     from bocu.sweep.archive.entries import CHECKED
-    from bocu.sweep.archive.replays import ABSENT, DIFFERS, EQUAL, WITHIN, changed_identities, compared, note
+    from bocu.sweep.archive.replays import ABSENT, DIFFERS, EQUAL, WITHIN, changed_identities, note, regrets_again
     from bocu.sweep.evaluation.claims.reduced import numbers_in
 
     seeds = again.seeds(count)
     with ExitStack() as files:
         folder = Path(files.enter_context(TemporaryDirectory(prefix="bocu-replay-")))
         plan, results = again.play(seeds, folder, cores)
-        found = list(compared(again.found, numbers_in(results, files)))
+        found = list(regrets_again(again.found, numbers_in(results, files)))
         others = list(changed_identities(again.found, plan, folder))
     for each in found:
         if each.verdict != EQUAL:
@@ -176,12 +176,12 @@ def submit_command(
 
     It is what `bocu reduce` makes, and needs all that the experiment is made from: its identities are probed now.
     """
-    from bocu.commands.products import reduced_to
+    from bocu.commands.products import write_reduced
     from bocu.core.errors import BocuError
 
     if len(by) > 200 or len(how) > 500 or not by.strip():
         raise BocuError("--by, --how: found nothing, or more than 200 and 500 letters; allowed: a line each")
-    reduced_to(folder, output or Path(f"{folder.name}.nc"), final, trust, {"by": by, "how": how})
+    write_reduced(folder, output or Path(f"{folder.name}.nc"), final, trust, {"by": by, "how": how})
 
 
 def id_command(

@@ -107,10 +107,12 @@ def reduce_command(
     --results` judges by it, and `bocu diff --within` compares with it. Where the folder says what it was made from, it
     also holds what its branches are known by (`bocu id`). `bocu submit` makes the same for the archive.
     """
-    reduced_to(folder, output, final, trust)
+    write_reduced(folder, output, final, trust)
 
 
-def reduced_to(folder: Path, output: Path, final: bool, trust: bool, added: "Mapping[str, str] | None" = None) -> None:
+def write_reduced(
+    folder: Path, output: Path, final: bool, trust: bool, added: "Mapping[str, str] | None" = None
+) -> None:
     """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
     from bocu.core.errors import BocuError
     from bocu.core.written import counted, size

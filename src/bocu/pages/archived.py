@@ -12,7 +12,7 @@ from bocu.core.written import counted, spoken
 from bocu.pages.figures.base import NOTHING, Drawing, save
 from bocu.pages.figures.who_wins import Compared, compared, drawn
 from bocu.sweep.archive.comparing import Meeting, meetings, met_by, own_entry
-from bocu.sweep.archive.entries import Archive, Entry
+from bocu.sweep.archive.entries import Archive, ArchivedFile
 from bocu.sweep.archive.identities import Asked, identities_of
 from bocu.sweep.evaluation.claims.reduced import numbers_in
 from bocu.sweep.experiment.configuration import Margin
@@ -21,14 +21,16 @@ from bocu.sweep.experiment.paths import ResultPaths
 TITLE = "Beside the archive"
 
 
-def write_beside(question: Mapping[str, Any], cubes: Path | Sequence[Path], folder: Path, archive: Archive) -> Path:
+def write_beside(
+    question: Mapping[str, Any], cubes: Path | Sequence[Path], folder: Path, archive: Archive | None = None
+) -> Path:
     """Draw results beside those of the archive, and return the description of the figure.
 
     Args:
         question: of the experiment, by `comparing.question`.
         cubes: those of its problems, or the folder of its results.
         folder: where pictures, table and description are written.
-        archive: what is in it.
+        archive: what is compared with; left out, that of the clone.
 
     Raises:
         BocuError: a problem's data are not at hand.
@@ -39,13 +41,13 @@ def write_beside(question: Mapping[str, Any], cubes: Path | Sequence[Path], fold
         numbers = {label: own for path in paths for label, own in numbers_in(path, files).items()}
         found = identities_of(asked, numbers)
         entry = own_entry(question["name"], numbers, found, question["about"])
-        drawing = beside(entry, archive, Margin.model_validate(question["margin"]))
+        drawing = beside(entry, archive or Archive(), Margin.model_validate(question["margin"]))
     description = folder / Path(ResultPaths("").beside_archive()).name
     save(drawing, description.with_suffix(".png"), description.with_suffix(".svg"), description)
     return description
 
 
-def beside(entry: Entry, archive: Archive, margin: Margin | None) -> Drawing:
+def beside(entry: ArchivedFile, archive: Archive, margin: Margin | None) -> Drawing:
     """Draw an entry's branches with those of an archive that meet them."""
     others = list(met_by(entry, archive))
     every = meetings(entry, others, margin)
@@ -66,15 +68,15 @@ def beside(entry: Entry, archive: Archive, margin: Margin | None) -> Drawing:
     return dataclasses.replace(drawing, title=TITLE, caption=caption)
 
 
-def _rounds(entry: Entry, problem: str) -> int:
+def _rounds(entry: ArchivedFile, problem: str) -> int:
     return entry.reduced.problems[problem].known.rounds
 
 
-def _release(entry: Entry) -> str:
+def _release(entry: ArchivedFile) -> str:
     return entry.file.name + (f" ({entry.added})" if entry.added else "")
 
 
-def comparison(met: Meeting, entry: Entry) -> list[Compared]:
+def comparison(met: Meeting, entry: ArchivedFile) -> list[Compared]:
     """Return a meeting as figures of who wins show it, titles of an entry's problem, objective and metric over it."""
     about = entry.reduced.about
     looks = {key: style.stroke(read_look(run.told["look"])) for key, run in met.runs.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 from bocu.core.errors import BocuError
 from bocu.core.io.hashes import sha256
 from bocu.core.plain import Plain
-from bocu.sweep.archive.entries import FOLDER, Archive, Entry, Run, core_hours, told_of
+from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, Run, core_hours, told_of
 from bocu.sweep.archive.identities import Asked, Identities, asked_of, identities_of
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
@@ -59,7 +59,7 @@ def question(plan: Plan, folder: Path = FOLDER) -> Plain:
     }
 
 
-def own_entry(name: str, numbers: Mapping[str, Numbers], found: Identities, about: Plain) -> Entry:
+def own_entry(name: str, numbers: Mapping[str, Numbers], found: Identities, about: Plain) -> ArchivedFile:
     """Return results at hand in the form of an entry of the archive.
 
     Args:
@@ -69,10 +69,10 @@ def own_entry(name: str, numbers: Mapping[str, Numbers], found: Identities, abou
         about: titles and looks, as files hold them.
     """
     here = {label: own for label, own in numbers.items() if label in found.problems}
-    return Entry(Path(name), Reduced(name, {}, "", (), here, None, found.stated, found.problems, about))
+    return ArchivedFile(Path(name), Reduced(name, {}, "", (), here, None, found.stated, found.problems, about))
 
 
-def met_by(entry: Entry, archive: Archive) -> Iterator[Run]:
+def met_by(entry: ArchivedFile, archive: Archive) -> Iterator[Run]:
     """Return the branches of an archive that meet those of an entry: same problem, other method, seeds in common."""
     own = {run.key for run in entry.runs}
     seeds = {run.key[0]: run.seeds for run in entry.runs}
@@ -82,7 +82,7 @@ def met_by(entry: Entry, archive: Archive) -> Iterator[Run]:
                 yield run
 
 
-def board(archive: Archive) -> Iterator[tuple[Entry, Meeting]]:
+def board(archive: Archive) -> Iterator[tuple[ArchivedFile, Meeting]]:
     """Return all that meets in an archive, a problem once: by the labels of the first file that has it."""
     seen: set[str] = set()
     for entry in archive.entries:
@@ -93,7 +93,7 @@ def board(archive: Archive) -> Iterator[tuple[Entry, Meeting]]:
 
 
 def meetings(
-    entry: Entry,
+    entry: ArchivedFile,
     others: Sequence[Run],
     margin: Margin | None = None,
     problems: Sequence[str] | None = None,

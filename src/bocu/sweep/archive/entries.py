@@ -47,7 +47,7 @@ class Run:
         key: identities of problem, objective (empty: none) and method.
     """
 
-    entry: "Entry"
+    entry: "ArchivedFile"
     problem: str
     objective: str
     algorithm: str
@@ -76,7 +76,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ArchivedFile:
     """A file of the archive."""
 
     file: Path
@@ -126,9 +126,9 @@ class Archive:
         self.folder = folder
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ArchivedFile]:
         """Its files, by name."""
-        return [Entry(file, read_reduced(file)) for file in sorted(self.folder.glob("*.nc"))]
+        return [ArchivedFile(file, read_reduced(file)) for file in sorted(self.folder.glob("*.nc"))]
 
     @cached_property
     def by_problem(self) -> dict[str, list[Run]]:
@@ -189,7 +189,7 @@ def refuse_places(config: object, path: Path) -> None:
         raise BocuError(f"{path}: config: found {shown(config)}, which may be a place; not read without --trust")
 
 
-def faults(entry: Entry, archive: Archive) -> Iterator[str]:
+def faults(entry: ArchivedFile, archive: Archive) -> Iterator[str]:
     """Say why a file does not go into an archive, a line each, before anything is played.
 
     It has no identities or others than it states; it is of another revision than the code at hand; all of it is there

@@ -127,7 +127,7 @@ class Again:
         return plan, folder / plan.results
 
 
-def compared(found: Reduced, played: Mapping[str, Numbers]) -> Iterator[Replayed]:
+def regrets_again(found: Reduced, played: Mapping[str, Numbers]) -> Iterator[Replayed]:
     """Compare what was played again with what a file says of the same seeds."""
     for problem, numbers in found.problems.items():
         known = numbers.known

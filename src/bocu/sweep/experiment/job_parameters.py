@@ -20,7 +20,8 @@ from bocu.sweep.experiment.fingerprints.fingerprint import fingerprint, named_co
 if TYPE_CHECKING:
     from bocu.sweep.experiment.plan import Plan
 
-QUESTION = "bocu.sweep.archive.comparing:question"  # by name: it lies above
+# By name: they lie above, and reach the code of runs, which other reports are not made again for.
+QUESTION, BESIDE = "bocu.sweep.archive.comparing:question", "bocu.pages.archived:write_beside"
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ class JobParameters:
         asked = load(QUESTION)(self.plan) if self.plan.experiment.compare else None
         return {
             "experiment": canonical_json(self.plan.describe()),
-            "fingerprint": self.fingerprint("report"),
+            "fingerprint": self.fingerprint("report", *([BESIDE] if asked else [])),
             "templates": digest.hexdigest()[:16],
-            **({"archive": canonical_json(asked)} if asked else {}),
+            **({"archive": canonical_json(asked), "beside": BESIDE} if asked else {}),
         }
