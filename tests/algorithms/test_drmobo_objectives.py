@@ -203,7 +203,7 @@ def test_finite_decisions_are_played_and_scored_among_themselves():
     assert (mean >= 0.0).all()
 
 
-def test_who_searches_a_box_says_so_of_finite_decisions():
+def test_who_plays_finite_decisions_says_so():
     kind = find("problem", "ackley-grid").load()
     outline = kind.outline(kind.Parameters(decisions=25))
     assert outline.decisions.size == 25
@@ -215,7 +215,7 @@ def test_who_searches_a_box_says_so_of_finite_decisions():
         "drmobo": "",
         "mobo": "",
         "random": "",
-        "qnehvi": "it searches a box; decisions are finite",
+        "qnehvi": "",
         "sbo-kde": "it is defined for continuous",
     }
 

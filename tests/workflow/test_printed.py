@@ -4,6 +4,7 @@ What would take long is cut down, by rules:
 
 - the copy's quick start is one small problem, of which the results stand;
 - `snakemake` plans (`--dry-run`), but for `--report`; of a mirror only the names of its files are there;
+- what is submitted to the archive, checked there and compared with it is the quick start;
 - `bocu run` plays two rounds, `bocu resume` plans the quick start and `bocu verify` plays it again; programs of
   `tests/benchmarks` and `bocu.problems`, and those of `docs` that read a mirror, read their arguments and stop there;
 - `snakedeploy` reads its arguments, where it is installed; `cd` goes to a folder that is there;
@@ -213,6 +214,14 @@ def _bocu(line: Line, clone: Pipeline) -> None:
     if "--replay" in line.words:
         clone.run("bocu", "reduce", "results/quickstart", "--output", "quickstart.nc")
         line = replace(line, words=[*line.words[:2], "quickstart.nc", *line.words[3:]])
+    if line.starts("bocu", "archive", "check") and line.words[3:]:
+        clone.run("bocu", "submit", "results/quickstart", "--by", "us", "--how", "here", "--output", "archived.nc")
+        options = [STANDS_FOR["EXPERIMENT"] if word.endswith(".yaml") else word for word in line.words[4:]]
+        line = replace(line, words=[*line.words[:3], "archived.nc", *options])
+    if line.starts("bocu", "submit"):
+        line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:], "--output", "submitted.nc"])
+    if line.starts("bocu", "report") and "--archive" in line.words:
+        line = replace(line, words=[*line.words[:2], "quickstart", *line.words[3:]])
     if line.starts("bocu", "reduce"):  # what was made here stands for a sweep of hours
         line = replace(line, words=[*line.words[:2], "results/quickstart", *line.words[3:]])
     if "--within" in line.words:

@@ -28,7 +28,7 @@ def test_snakemakes_own_report(pipeline):
 @pytest.mark.real_data
 def test_ziomek2025_on_the_real_temperatures(pipeline, root, mirror):
     # Simulated data of the same name lie about; nothing of them may get in.
-    simulated = tiny(problems=[SENSORS], data="simulate", name="ziomek2025", overwrite=True)
+    simulated = tiny(problems=[SENSORS], data="simulate", name="ziomek2025", seeds={"count": 2, "per_job": 2})
     pipeline.snakemake("--configfile", pipeline.configuration(simulated), "--", "data/simulate/intel/log-10min.nc")
     arguments = ("--configfile", root / "config/experiments/ziomek2025.yaml", "--config", f"mirror={mirror}")
     pipeline.snakemake(*arguments, "iterations=48", "seeds={count: 2, per_job: 2}")

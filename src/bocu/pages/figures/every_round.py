@@ -485,6 +485,8 @@ class AcrossObjectives(Figure[AcrossObjectivesParameters]):
             if branch.objective in (label, NO_OBJECTIVE)
             for quantity, (values, seeds) in (("payoff", cube.payoff(branch)), ("regret", cube.regret(branch, label)))
         ]  # fmt: skip
+        if not tables:
+            return pd.DataFrame({"value": []})
         table = pd.concat(tables, ignore_index=True)
         return table[np.isfinite(table["value"])]
 
