@@ -31,7 +31,7 @@ THEME = {
     "svg.hashsalt": "bocu",
 }
 ROUNDS = 40
-SLOW = ("botorch-acquisition", "mars", "minimax-continuous", "qkg", "qlognei", "qnehvi")
+SLOW = ("ax", "botorch-acquisition", "mars", "minimax-continuous", "optuna", "qkg", "qlognei", "qnehvi", "xopt")
 SLOW_ROUNDS = 12  # of those
 FEW_STARTS = {"search": {"raw": 32, "restarts": 1}}  # for one decision, in a picture
 GIVEN: Mapping[str, Mapping[str, Any]] = {  # where a parameter is required, or the default takes minutes
@@ -222,7 +222,8 @@ def _played(made: Algorithm, name: str, table: np.ndarray | None, world: Any) ->
     decisions, contexts = [], []
     for t in range(-3, (SLOW_ROUNDS if name in SLOW else ROUNDS) + 1):
         weights = rng.dirichlet(np.ones(2))
-        round = bocu.Round(t=max(t, 1), reference=FORECAST, weights=weights)
+        announced = weights if made.description.outputs > 1 else None
+        round = bocu.Round(t=max(t, 1), reference=FORECAST, weights=announced)
         if t < 1:
             chosen = int(rng.integers(len(table))) if table is not None else rng.random(1)
         else:
