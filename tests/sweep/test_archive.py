@@ -1,15 +1,18 @@
 """The archive of the clone: read by xarray alone, known by identities, compared without a run."""
 
+import copy
 import re
 from dataclasses import replace
 
 import pytest
 import yaml
 
+from bocu.core.errors import BrokenFileError
+from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
 from bocu.sweep.archive.entries import Archive, ArchivedFile, faults
 from bocu.sweep.archive.identities import Identities, identity_of
-from bocu.sweep.evaluation.claims.reduced import read_reduced
+from bocu.sweep.evaluation.claims.reduced import read_reduced, with_identities
 
 OUTSIDER = "harbour.nc"
 
@@ -47,6 +50,34 @@ def test_the_outsiders_entry_belongs_was_played_again_and_says_who_made_it(root,
     assert "outsider" in outsider.added
     assert {run.algorithm for run in outsider.runs} == {"robust-botorch", "in-turn", "ts-bocu", "random"}
     assert all(identity_of(stated) == identity for identity, stated in outsider.reduced.stated.items())
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("stated", None, [1]),
+        ("stated", "class", 3),
+        ("stated", "parameters", {"objective": 3}),
+        ("identities", "problem", None),
+        ("identities", "algorithms", {}),
+        ("identities", "metrics", {"median": "x"}),
+        ("about", "algorithms", {}),
+        ("about", "algorithms", {"random": {"title": "", "look": "none of ours", "yardstick": "no"}}),
+        ("about", "config", "rm"),
+    ],
+)
+def test_identities_of_another_form_are_a_broken_file(root, tmp_path, outsider, part, key, value):
+    data = read_netcdf(outsider.file)
+    held = {each: copy.deepcopy(getattr(outsider.reduced, each)) for each in ("stated", "identities", "about")}
+    place = held[part] if part == "about" else next(iter(held[part].values()))
+    if key is None:
+        held[part][next(iter(held[part]))] = value
+    else:
+        place[key] = value
+    file = tmp_path / "strange.nc"
+    write_netcdf(with_identities(data, *held.values()), file)
+    with pytest.raises(BrokenFileError, match=r"strange\.nc"):
+        read_reduced(file)
 
 
 def test_one_method_meets_all_others_of_its_problem_on_the_same_seeds(root, outsider):

@@ -9,6 +9,7 @@ from bocu.advice.logs import Forecast, LogTable, weighted
 from bocu.advice.time import Clock
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
+from bocu.robust.contexts.estimates import effective_number
 
 #: Days of each season that may be asked for.
 SEASONS = {"year": 365.25, "week": 7.0, "day": 1.0}
@@ -58,13 +59,13 @@ def given_what_is_known(
     if from_log:
         met = contexts[:, columns]
         spread = np.sqrt(weights @ (met - weights @ met) ** 2)
-        width = (1.0 / (weights**2).sum()) ** (-1.0 / (len(columns) + 4))
+        width = effective_number(weights) ** (-1.0 / (len(columns) + 4))
         away = ((met - values) / np.where(spread > 0.0, spread * width, 1.0)) ** 2
         nearness = away.sum(axis=1)
         weights = weights * np.exp(-0.5 * (nearness - nearness.min()))
         weights = weights / weights.sum()
         told = ", ".join(f"{name} = {value:.4g}" for name, value in known.items())
-        count = 1.0 / float((weights**2).sum())
+        count = effective_number(weights)
         notes = (*notes, f"known beforehand: {told}; other contexts as in rows near it, which count as {count:.0f}")
     contexts[:, columns] = values
     return weighted(contexts, weights, notes)

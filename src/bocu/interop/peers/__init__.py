@@ -22,6 +22,7 @@ from bocu.core.plain import State
 from bocu.core.rounds import CONTINUOUS, Context, Decision, Description, FiniteDomain, Round
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.base import Algorithm, Pursued, announced, plain_round
+from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS
 from bocu.learners.algorithms.continuous_base import Scaling
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.continuous.structure import product
@@ -105,7 +106,7 @@ class Peer(Algorithm[PeerParametersType]):
     @classmethod
     @planning_only
     def work(cls, parameters: PeerParametersType, size: Size, rounds: int) -> Work:
-        return Work({"round": rounds, "told": rounds**2 / 2}, numbers=3e7)
+        return Work({"round": rounds, "told": rounds**2 / 2}, numbers=TORCH_NUMBERS)
 
     def ask(self, round: Round) -> Decision:
         """Choose the next decision; before any observation it is a uniform draw."""

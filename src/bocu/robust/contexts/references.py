@@ -7,7 +7,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.parameters import Count, Number, Parameters, Positive
-from bocu.robust.contexts.estimates import shares, silverman_bandwidth
+from bocu.robust.contexts.estimates import effective_number, shares, silverman_bandwidth
 from bocu.robust.contexts.joint_laws import KernelLaw
 
 _KEYS = {"empirical": (), "window": ("length",), "discounted": ("rate",), "kde": ("bandwidth", "length")}
@@ -66,7 +66,7 @@ class Estimate(Parameters):
         """
         if self.name == "discounted" and seen:
             weights = self._ages(seen)
-            return int(weights.sum() ** 2 / (weights**2).sum() + 1e-9)
+            return int(effective_number(weights / weights.sum()) + 1e-9)
         return seen if self.length is None else min(self.length, seen)
 
     def _ages(self, seen: int) -> np.ndarray:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pydantic
 
+from bocu.core.about import read_look
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import canonical_json, open_netcdf, read_netcdf, reading, write_netcdf
 from bocu.core.io.provenance import collected, refuse_other_schema, united
@@ -25,6 +27,7 @@ from bocu.sweep.evaluation.claims.numbers import CubeNumbers, Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Known, Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
 from bocu.sweep.evaluation.cubes import CUBE_DIMENSIONS
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
 from bocu.sweep.experiment.record import settings_of, trial_of
 
@@ -152,8 +155,64 @@ def read_reduced(path: Path) -> Reduced:
         stated, known = ({}, {}) if IDENTITIES not in data else (_plain(data, *pair) for pair in _KNOWN_BY)
         identities = {label: of for label, of in known.items() if of}  # those of some problems may not be known
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
+        _check_known(problems, stated, identities, about)
         name = str(data.attrs["experiment"])
         return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data))
+
+
+class _Stated(pydantic.BaseModel):
+    kind: str = pydantic.Field(alias="class")
+    parameters: "_Parameters | None" = None
+
+
+class _Parameters(pydantic.BaseModel):
+    objective: _Stated | None = None  # of a metric that is one
+
+
+class _KnownBy(pydantic.BaseModel):
+    problem: str
+    objectives: dict[str, str]
+    algorithms: dict[str, str]
+    metrics: dict[str, str]
+
+
+class _Written(pydantic.BaseModel):
+    title: str
+    look: str
+    yardstick: str
+
+
+class _About(pydantic.BaseModel):
+    algorithms: dict[str, _Written] = {}
+    objectives: dict[str, str] = {}
+    metrics: dict[str, str] = {}
+    config: dict[str, Any] = {}
+    added: dict[str, str] = {}
+
+
+_KNOWN, _STATED = pydantic.TypeAdapter(dict[str, _KnownBy]), pydantic.TypeAdapter(dict[str, _Stated])
+
+
+def _check_known(problems: Mapping[str, Numbers], stated: Plain, identities: Mapping[str, Plain], about: Plain) -> None:
+    """Refuse identities of another form than `with_identities` writes, or without some that runs of the file need.
+
+    Raises:
+        ValueError: they are; a stranger may have written the file.
+    """
+    _STATED.validate_python(stated)
+    told = _About.model_validate(about)
+    for written in told.algorithms.values():
+        read_look(written.look)
+    for label, of in _KNOWN.validate_python(identities).items():
+        known = problems[label].known
+        pursued = {each for objectives in known.algorithms.values() for each in objectives} - {NO_OBJECTIVE}
+        for kind, wanted in (
+            ("algorithms", {*known.algorithms}),
+            ("objectives", pursued),
+            ("metrics", {*known.metrics}),
+        ):
+            if lacking := sorted(wanted - ({*getattr(of, kind)} & {*getattr(told, kind)})):
+                raise ValueError(f"no identity or title for {kind} {', '.join(lacking)} of {label}")
 
 
 def _runs(data: "xr.Dataset") -> int:
