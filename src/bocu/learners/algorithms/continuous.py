@@ -197,12 +197,12 @@ class DRBOKDE(SBOKDE):
         if self.parameters.infimum_over == "as-published":
             lower, upper = 2.0 * lower - upper, lower
         others = scrambled_sobol(lower, upper, self.parameters.infimum_points, generator)
-        stated = self.parameters.radius
-        if stated == "shrinking":
+        radius = self.parameters.radius
+        if radius == "shrinking":
             count = len(self.observed) if weights is None else effective_number(weights)
-            stated = kde_radius(count, self.observed.shape[1])
+            radius = kde_radius(count, self.observed.shape[1])
         functional = SampledTotalVariation(
-            stated, len(samples), self.parameters.infimum_of_samples, self.parameters.draft_samples
+            radius, len(samples), self.parameters.infimum_of_samples, self.parameters.draft_samples
         )
         return np.concatenate([samples, others]), functional
 
