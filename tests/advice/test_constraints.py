@@ -8,8 +8,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 import bocu
-from bocu.advice.allowed import Constrained, extremes, read_constraints, terms
-from bocu.advice.choices import read_decisions
+from bocu.advice.choices import Constrained, extremes, read_constraints, read_decisions
 
 DECISIONS = "staff:int:1..8,price:1..20,shelf:{low,high},hours:int:0..12"
 
@@ -74,7 +73,7 @@ def test_extremes_are_the_corners_that_a_brute_force_finds():
     assert stated.met(everything).all(axis=1).sum() == len(kept)
     found = {tuple(value) for value in extremes(stated, 40).astype(int).tolist()}
     assert {(5, 0, 0), (0, 4, 0), (0, 4, 1), (1, 0, 1)} <= found <= set(kept)
-    assert terms(decisions, np.array([[2.0, 3.0, 1.0]])).tolist() == [[2.0, 3.0, 0.0, 1.0]]
+    assert decisions.terms(np.array([[2.0, 3.0, 1.0]])).tolist() == [[2.0, 3.0, 0.0, 1.0]]
 
 
 def bowl(rows: int = 60) -> pd.DataFrame:

@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.allowed import Allowed, Constrained, Free, Listed, read_constraints
-from bocu.advice.choices import Decisions, OneOfNames, Range, read_decisions
+from bocu.advice.choices import (
+    Allowed,
+    Constrained,
+    Decisions,
+    Listed,
+    OneOfNames,
+    Range,
+    read_constraints,
+    read_decisions,
+)
 from bocu.advice.logs import Log, LogTable, read_log_table, read_rows
 from bocu.advice.model import HAMMING
 from bocu.advice.outcomes import Outcome
@@ -122,7 +130,7 @@ def what_is_allowed(
 ) -> tuple[Allowed, Callable[[Log], list[str]]]:
     """Return what may be suggested, and what there is to say of a log under the constraints."""
     if not constraints:
-        return Listed(offered.values) if offered else Free(decisions), lambda log: []
+        return Listed(offered.values) if offered else Allowed(decisions), lambda log: []
     stated = read_constraints(constraints, decisions)
 
     def broken(log: Log) -> list[str]:

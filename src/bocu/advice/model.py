@@ -65,7 +65,7 @@ def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) ->
 
     The last factor is that of the contexts; all before are of decisions.
     """
-    columns = len(decisions.encode(np.zeros((1, len(decisions.parts))))[0])
+    columns = len(decisions.bounds)
     choices = [i for i, part in enumerate(decisions.parts) if isinstance(part, OneOfNames)]
     if code == ONE_HOT or not choices:
         return product(columns, contexts, kernel, kernel)

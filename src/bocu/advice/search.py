@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bocu.advice.allowed import Allowed, Free
 from bocu.advice.cells import rows_of_a_fit
-from bocu.advice.choices import OneOfNames
+from bocu.advice.choices import Allowed, OneOfNames
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best
@@ -166,7 +165,7 @@ class Search:
     def __init__(self, learnt: Learnt | Combined, rule: Rule, allowed: Allowed | None = None) -> None:
         self.learnt = learnt
         self.rule = rule
-        self.allowed = Free(learnt.decisions) if allowed is None else allowed
+        self.allowed = Allowed(learnt.decisions) if allowed is None else allowed
         logged = learnt.log.decisions
         self.pool = self.allowed.pool(logged[rows_of_a_fit(logged, MOST_LOGGED)])
 
