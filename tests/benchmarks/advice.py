@@ -27,9 +27,9 @@ from scipy.stats import binomtest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.choosing import _decided
 from bocu.advice.logs import read_log_table, read_logs, weighted
 from bocu.advice.model import ONE_HOT, Learnt, believed
+from bocu.advice.radius import _decided
 from bocu.advice.search import Rule, Search
 from bocu.advice.suggesting import Judge
 from bocu.core.parameters import Reading, validate

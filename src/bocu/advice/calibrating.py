@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import Gaps, Log, read_log_table
+from bocu.advice.logs import Log, read_log_table
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.advice.search import Search
@@ -127,9 +127,8 @@ class _Drawn:
         model, here = self._model, self._model.posterior
         earned = here.shift + here.scale * self._rows + model.noise * world.normal(size=len(self._rows))
         kept, log = np.flatnonzero(model.kept), model.log
-        none = Gaps(log.gaps.decisions[:0], log.gaps.contexts[:0], log.gaps.outcome[:0], ())
-        lines = tuple(log.lines[i] for i in kept.tolist())
-        return Log(log.decisions[kept], log.contexts[kept], earned[: len(kept)], lines, none, ())
+        none = log.gaps.at(np.arange(0))
+        return replace(log.at(kept), outcome=earned[: len(kept)], gaps=none, notes=())
 
     def payoffs(self, value: np.ndarray, world: np.random.Generator) -> np.ndarray:
         """Return what a decision (d,) brings in the contexts of the forecast, (C,)."""

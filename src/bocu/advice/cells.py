@@ -11,15 +11,8 @@ import numpy as np
 from bocu.advice.logs import Forecast
 from bocu.robust.ambiguity.base import AmbiguitySet
 
-
-@dataclass(frozen=True)
-class _Split:
-    """Points up to the threshold on one axis go left, the others right."""
-
-    axis: int
-    threshold: float
-    left: "_Split | int"
-    right: "_Split | int"
+#: A cell, or how points are sorted further: by axis, threshold, and what is left (up to the threshold) and right of it.
+_Tree = int | tuple[int, float, "_Tree", "_Tree"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Boxes:
         count: number of cells.
     """
 
-    root: _Split | int
+    root: _Tree
     count: int
 
     @classmethod
@@ -44,7 +37,7 @@ class Boxes:
         """
         leaves = iter(range(most))
 
-        def split(rows: np.ndarray, quota: int) -> _Split | int:
+        def split(rows: np.ndarray, quota: int) -> _Tree:
             spans = np.ptp(points[rows], axis=0)
             axis = int(np.argmax(spans))
             if quota < 2 or spans[axis] == 0.0:
@@ -57,7 +50,7 @@ class Boxes:
             left, right = rows[goes_left], rows[~goes_left]
             fewest_right = min(quota - quota // 2, len(right))
             threshold = float((values[at] + values[at + 1]) / 2.0)
-            return _Split(axis, threshold, split(left, quota - fewest_right), split(right, fewest_right))
+            return axis, threshold, split(left, quota - fewest_right), split(right, fewest_right)
 
         root = split(np.arange(len(points)), most)
         return cls(root, next(leaves, most))
@@ -66,13 +59,14 @@ class Boxes:
         """Return the cell (n,) of each point (n, l)."""
         found = np.empty(len(points), dtype=int)
 
-        def sort(node: _Split | int, rows: np.ndarray) -> None:
+        def sort(node: _Tree, rows: np.ndarray) -> None:
             if isinstance(node, int):
                 found[rows] = node
                 return
-            goes_left = points[rows, node.axis] <= node.threshold
-            sort(node.left, rows[goes_left])
-            sort(node.right, rows[~goes_left])
+            axis, threshold, left, right = node
+            goes_left = points[rows, axis] <= threshold
+            sort(left, rows[goes_left])
+            sort(right, rows[~goes_left])
 
         sort(self.root, np.arange(len(points)))
         return found
@@ -90,21 +84,23 @@ def gathered(points: np.ndarray, weights: np.ndarray, most: int) -> tuple[np.nda
     """
     if len(points) <= most:
         return points, weights
+    _, means, totals = _cells(points, weights, most)
+    return means[totals > 0.0], totals[totals > 0.0]
+
+
+def _cells(points: np.ndarray, weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cell of each point (n,), and of each cell the weighted mean (m, l) and the weight (m,)."""
     where = Boxes.around(points, weights, most).of(points)
     totals = np.bincount(where, weights=weights)
-    kept = totals > 0.0
     sums = np.stack([np.bincount(where, weights=weights * column) for column in points.T], axis=1)
-    return sums[kept] / totals[kept, None], totals[kept]
+    return where, sums / np.where(totals > 0.0, totals, 1.0)[:, None], totals
 
 
 def representatives(points: np.ndarray, most: int) -> np.ndarray:
     """Return the positions of at most so many points (n, l), ascending: of each cell the one nearest to its mean."""
     if len(points) <= most:
         return np.arange(len(points))
-    weights = np.ones(len(points))
-    where = Boxes.around(points, weights, most).of(points)
-    sizes = np.bincount(where)
-    means = np.stack([np.bincount(where, weights=column) for column in points.T], axis=1) / sizes[:, None]
+    where, means, _ = _cells(points, np.ones(len(points)), most)
     away = ((points - means[where]) ** 2).sum(axis=1)
     order = np.lexsort((away, where))
     first = np.flatnonzero(np.diff(where[order], prepend=-1))

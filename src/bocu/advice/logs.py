@@ -10,12 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
+from bocu.robust.contexts.estimates import effective_number
 
 
 @dataclass(frozen=True)
@@ -139,18 +141,6 @@ def _read_csv(path: Path) -> LogTable:
     )
 
 
-__all__ = [
-    "Forecast",
-    "Gaps",
-    "Log",
-    "LogTable",
-    "read_forecast",
-    "read_log",
-    "read_log_table",
-    "read_logs",
-    "weighted",
-]
-
 #: The fewest usable rows that anything is learnt from.
 FEWEST_ROWS = 3
 
@@ -176,40 +166,38 @@ _NAMED = 5  # rows that a note names
 
 
 @dataclass(frozen=True)
-class Gaps:
-    """Rows that lack contexts, and nothing else.
-
-    Attributes:
-        decisions: shape (m, d).
-        contexts: shape (m, l), not a number where they are missing.
-        outcome: shape (m,).
-        lines: what each row is called, (m,).
-    """
-
-    decisions: np.ndarray
-    contexts: np.ndarray
-    outcome: np.ndarray
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Log:
-    """What was decided, met and earned.
+class Rows:
+    """What was decided, met and earned, row by row.
 
     Attributes:
         decisions: shape (t, d), plain values as `Decisions` has them.
-        contexts: shape (t, l), in their own units.
+        contexts: shape (t, l), in their own units; not a number where they are missing.
         outcome: shape (t,).
         lines: what each row is called, (t,).
-        gaps: rows that lack contexts, and count on their own terms.
-        notes: what was done to read it, and what it does not tell, a line each.
     """
 
     decisions: np.ndarray
     contexts: np.ndarray
     outcome: np.ndarray
     lines: tuple[str, ...]
-    gaps: Gaps
+
+    def at(self, rows: np.ndarray) -> Self:
+        """Return the rows at some positions (n,)."""
+        lines = tuple(self.lines[i] for i in rows.tolist())
+        part = {"decisions": self.decisions[rows], "contexts": self.contexts[rows], "outcome": self.outcome[rows]}
+        return replace(self, **part, lines=lines)
+
+
+@dataclass(frozen=True)
+class Log(Rows):
+    """The whole rows of a log, and what else it has.
+
+    Attributes:
+        gaps: rows that lack contexts, and nothing else; they count on their own terms.
+        notes: what was done to read it, and what it does not tell, a line each.
+    """
+
+    gaps: Rows
     notes: tuple[str, ...]
 
 
@@ -288,19 +276,12 @@ def read_logs(
     for i, name in enumerate(outcomes, until):
         if np.ptp(kept[:, i]) == 0.0:
             raise BocuError(f"{table.name}: column '{name}': every value is {kept[0, i]:g}; nothing can be learnt")
-    broken_off = rows[gappy]
-    lines, rest = ([table.lines[i] for i in np.flatnonzero(chosen).tolist()] for chosen in (whole, gappy))
-    return [
-        Log(
-            kept[:, :d],
-            kept[:, d:until],
-            kept[:, i],
-            tuple(lines),
-            Gaps(broken_off[:, :d], broken_off[:, d:until], broken_off[:, i], tuple(rest)),
-            tuple(notes),
-        )
-        for i in range(until, rows.shape[1])
-    ]
+
+    def at(chosen: np.ndarray, outcome: int) -> Rows:
+        some, lines = rows[chosen], tuple(table.lines[i] for i in np.flatnonzero(chosen).tolist())
+        return Rows(some[:, :d], some[:, d:until], some[:, outcome], lines)
+
+    return [Log(**vars(at(whole, i)), gaps=at(gappy, i), notes=tuple(notes)) for i in range(until, rows.shape[1])]
 
 
 def read_rows(table: LogTable, decisions: Decisions, notes: list[str]) -> np.ndarray:
@@ -347,6 +328,39 @@ def read_forecast(table: LogTable, contexts: Sequence[str], known: Mapping[str, 
     if weights.min() < 0.0 or weights.sum() == 0.0:
         raise BocuError(f"{table.name}: column '{WEIGHT}': weights must be 0 or more, and one of them positive")
     return weighted(rows[:, : len(contexts)], weights, tuple(notes))
+
+
+def given_what_is_known(
+    reference: Forecast, names: Sequence[str], known: Mapping[str, float], *, from_log: bool
+) -> Forecast:
+    """Return a reference where some contexts are known.
+
+    The others of a log are weighted by how near it came to what is known: a normal kernel over the known columns, in
+    standard deviations, of the width of Scott (1992), n^(-1 / (k + 4)) for k columns. Those of a forecast stay.
+
+    Raises:
+        BocuError: what is known is no context.
+    """
+    for name in known:
+        if name not in names:
+            raise BocuError(f"--known: found {shown(name)}; {nearest(name, names)}")
+    if not known:
+        return reference
+    columns, values = [names.index(name) for name in known], np.array(list(known.values()))
+    contexts, weights, notes = reference.contexts.copy(), reference.weights, reference.notes
+    if from_log:
+        met = contexts[:, columns]
+        spread = np.sqrt(weights @ (met - weights @ met) ** 2)
+        width = effective_number(weights) ** (-1.0 / (len(columns) + 4))
+        away = ((met - values) / np.where(spread > 0.0, spread * width, 1.0)) ** 2
+        nearness = away.sum(axis=1)
+        weights = weights * np.exp(-0.5 * (nearness - nearness.min()))
+        weights = weights / weights.sum()
+        told = ", ".join(f"{name} = {value:.4g}" for name, value in known.items())
+        count = effective_number(weights)
+        notes = (*notes, f"known beforehand: {told}; other contexts as in rows near it, which count as {count:.0f}")
+    contexts[:, columns] = values
+    return weighted(contexts, weights, notes)
 
 
 def weighted(contexts: np.ndarray, weights: np.ndarray, notes: tuple[str, ...] = ()) -> Forecast:

@@ -37,7 +37,7 @@ from bocu.advice.posteriors import (
     trend_of_contexts,
     trend_of_decisions,
 )
-from bocu.advice.time import Clock, Forgetting, estimate_forgetting, read_forgetting
+from bocu.advice.time import ESTIMATE, Clock, Forgetting, estimate_forgetting, read_half_life
 from bocu.core.kernels import kernel_named
 from bocu.learners.surrogates.continuous.fitting import (
     LARGEST,
@@ -611,9 +611,11 @@ def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions
     Raises:
         BocuError: it is no half-life, or the log is too short to estimate one.
     """
-    found = read_forgetting(forget, clock)
-    if found is not None:
-        return found
+    if forget is None:
+        return Forgetting(clock)
+    if forget != ESTIMATE:
+        half_life = read_half_life(forget, clock.unit)
+        return Forgetting(clock, half_life, half_life)
     low, span = _range(log.contexts)
     coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
     structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)

@@ -116,6 +116,8 @@ def read_outcomes(
     for name in names:
         if name not in weights:
             raise BocuError(f"--weights: '{name}' has none; all of several outcomes have one, or none has")
+    if len(found) == 1:
+        return tuple(found)
     return tuple(Outcome(one.name, one.minimise, float(weights[one.name])) for one in found)
 
 
@@ -154,8 +156,15 @@ def sum_of(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> Log:
     )
 
 
+def sign_of(outcomes: Sequence[Outcome]) -> float:
+    """Return 1 where what is told is to be maximised, as a sum of several outcomes is, and -1 of one that is paid."""
+    return outcomes[0].sign if len(outcomes) == 1 else 1.0
+
+
 def sum_in_words(outcomes: Sequence[Outcome]) -> str:
-    """Return "profit - 20 waste"."""
+    """Return "profit - 20 waste", or the name of the only outcome."""
+    if len(outcomes) == 1:
+        return outcomes[0].name
     text = ""
     for one in outcomes:
         factor = "" if one.weight == 1.0 else f"{one.weight:.4g} "

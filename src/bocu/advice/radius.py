@@ -1,25 +1,34 @@
-"""A radius from the log: how far do later contexts lie from earlier ones?
+"""Later blocks of a log: how far do their contexts lie from earlier ones, and which decisions would have paid in them?
 
-What is bounded is the distance from the reference (all contexts of the log, older ones less where rows are forgotten)
-to the empirical distribution of the contexts of the next `horizon` rows. The log is replayed: blocks of so many rows
-are each compared with what lay before them, and the radius is the order statistic of these distances that a further,
-exchangeable one stays below with the probability asked for (split conformal prediction, Vovk et al., 2005). Where the
-distances may grow along the log, the same is done with what is left of them around a straight line, which is drawn on
-to the next block as steeply as its slope and one standard error, and the larger radius is taken.
+**The radius that covers.** What is bounded is the distance from the reference (all contexts of the log, older ones less
+where rows are forgotten) to the empirical distribution of the contexts of the next `horizon` rows. The log is replayed:
+blocks of so many rows are each compared with what lay before them, and the radius is the order statistic of these
+distances that a further, exchangeable one stays below with the probability asked for (split conformal prediction, Vovk
+et al., 2005). Where the distances may grow along the log, the same is done with what is left of them around a straight
+line, drawn on to the next block as steeply as its slope and one standard error, and the larger radius is taken.
 
 Sets that compare probabilities context by context (`tv`, `kl`, ...) find two samples of continuous contexts infinitely
 far apart, or as far as can be. For them distances are between shares of a few cells of like weight: those of the
 reference reweighted cell by cell until its shares are the block's, which is in the set just where its shares are.
+
+**The decision that pays.** A radius that covers the next block is not one that pays: in expectation a robust decision
+beats a plain one only where the reference is wrong. Options are half-lives of the reference and radii around it, 0
+among them. The log is replayed: what each option would have decided from the rows before a block is scored by the
+fitted payoff in the block's contexts. The simplest option within one standard error of the best is taken.
 """
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.cells import Boxes, gathered
+from bocu.advice.cells import Boxes, gathered, rows_of_a_fit
+from bocu.advice.search import Search
+from bocu.advice.time import Clock
 from bocu.core.errors import BocuError
+from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.parameters import SetParameters
 
@@ -41,8 +50,20 @@ _FIRST_REFERENCE = 3
 #: Cells of sets that compare context by context, for short blocks and from so many rows on.
 _CELLS, _MORE_CELLS, _ROWS_FOR_MORE = 4, 8, 32
 
-#: Points that a reference is gathered into before distances that need coordinates.
-_POINTS = 128
+#: Points that a reference is gathered into before distances that need coordinates, and before a decision by replay.
+_POINTS, _FEWER_POINTS = 128, 24
+
+#: Half-lives that are tried, as parts of the time that the log spans, and radii, in median distances of its blocks.
+HALF_LIVES, RADII = (None, 1 / 3, 1 / 8, 1 / 16, 1 / 32), (0.0, 0.125, 0.25, 0.5, 1.0, 2.0)
+
+#: A block counts half as much as one that is so many blocks later, as a part of all.
+_BLOCKS_FADE = 1 / 4
+
+#: The last rows of the log that are replayed, and candidates.
+_MOST_ROWS, _CANDIDATES = 1000, 512
+
+#: Share of the worst rows or blocks whose mean is told.
+_WORST = 0.1
 
 
 @dataclass(frozen=True)
@@ -133,7 +154,7 @@ def estimate_radius(
             f"--radius estimate: the set '{stated.name}' finds blocks of the log infinitely far from the rows before "
             "them; give --radius a number, or take --set tv, kl, chi2, mmd or wass"
         )
-    steady, growing = _order_statistic(found, coverage), _drawn_on(found, coverage)
+    steady, (growing, steeper, trend) = _order_statistic(found, coverage), _drawn_on(found, coverage)
     return RadiusEstimate(
         radius=float(max(steady, growing)),
         horizon=horizon,
@@ -142,10 +163,10 @@ def estimate_radius(
         coverage=coverage,
         largest=float(found.max()),
         median=float(np.median(found)),
-        growth=_slope(found) if growing > steady else 0.0,
+        growth=steeper if growing > steady else 0.0,
         cells=between.cells,
         distances=tuple(found.tolist()),
-        trend=tuple((found.mean() + _steepness(found) * _centred(found)).tolist()),
+        trend=tuple(trend.tolist()),
     )
 
 
@@ -170,12 +191,12 @@ class DistanceAhead:
 
     def __init__(self, stated: SetParameters, horizon: int) -> None:
         self.stated = stated
-        self.cells: int | None = _MORE_CELLS if horizon >= _ROWS_FOR_MORE else _CELLS
-        self._by_cells: AmbiguitySet | None = None
+        self.cells: int | None
+        self._by_cells: AmbiguitySet | None
         try:
-            self._by_cells = stated.over(None)
+            self._by_cells, self.cells = stated.over(None), _MORE_CELLS if horizon >= _ROWS_FOR_MORE else _CELLS
         except BocuError:  # the distance depends on where contexts lie
-            self.cells = None
+            self._by_cells = self.cells = None
 
     def __call__(self, past: np.ndarray, weights: np.ndarray, block: np.ndarray) -> float:
         """Return the distance from contexts (t, l), with weights (t,), to those (horizon, l) that follow."""
@@ -200,39 +221,188 @@ def _rank(count: int, coverage: float) -> int:
     return math.ceil(coverage * (count + 1) - 1e-9)
 
 
-def _slope(values: np.ndarray) -> float:
-    """Return the least-squares slope of values (n,) in their position, and one standard error more.
+def _drawn_on(values: np.ndarray, coverage: float) -> tuple[float, float, np.ndarray]:
+    """Return the bound for the next of values (n,) that grow along a line, how steep it is, and the line (n,).
 
-    How fast distances grow is known no better from so few of them, and at the slope itself a drifting log's next block
-    lay too far too often.
+    The line is that of least squares. How fast distances grow is known no better from so few of them than to one
+    standard error, which is added: at the slope itself a drifting log's next block lay too far too often. What is left
+    around the line is scaled by its leverage, as Student's prediction interval has it, so that at the values and at the
+    next position it has one variance. The bound of values that do not grow is minus infinity.
     """
-    at, slope = _centred(values), _steepness(values)
-    left = values - values.mean() - slope * at
-    return slope + math.sqrt(float(left @ left) / (len(values) - 2) / float(at @ at))
-
-
-def _steepness(values: np.ndarray) -> float:
-    """Return the least-squares slope of values (n,) in their position."""
-    at = _centred(values)
-    return float(at @ values / (at @ at))
-
-
-def _centred(values: np.ndarray) -> np.ndarray:
-    """Return the positions of values (n,), less their mean."""
-    return np.arange(len(values)) - (len(values) - 1) / 2.0
-
-
-def _drawn_on(values: np.ndarray, coverage: float) -> float:
-    """Return the bound for the next of values (n,) that grow along a line; minus infinity where they do not.
-
-    What is left of them around the least-squares line is scaled by its leverage, as Student's prediction interval has
-    it, so that at the values and at the next position it has one variance.
-    """
-    count, at = len(values), _centred(values)
+    count, at = len(values), np.arange(len(values)) - (len(values) - 1) / 2.0
     spread, ahead = float(at @ at), (count + 1) / 2.0
-    if (steeper := _slope(values)) <= 0.0:
-        return -math.inf
-    left = values - values.mean() - _steepness(values) * at
+    slope = float(at @ values / spread)
+    line = values.mean() + slope * at
+    left = values - values.mean() - slope * at
+    steeper = slope + math.sqrt(float(left @ left) / (count - 2) / spread)
+    if steeper <= 0.0:
+        return -math.inf, steeper, line
     left /= np.sqrt(1.0 - 1.0 / count - at**2 / spread)
     scale = math.sqrt(1.0 + 1.0 / count + ahead**2 / spread)
-    return float(values.mean() + steeper * ahead + scale * _order_statistic(left, coverage))
+    return float(values.mean() + steeper * ahead + scale * _order_statistic(left, coverage)), steeper, line
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What one way to decide earns.
+
+    Attributes:
+        mean: of the rows that were judged, in units of the outcome.
+        worst: mean over their worst tenth.
+        total: over all of them.
+    """
+
+    mean: float
+    worst: float
+    total: float
+
+    @classmethod
+    def of(cls, payoffs: np.ndarray, sign: float) -> "Earned":
+        """Return what payoffs (n,), to be maximised, amount to in units of the outcome."""
+        worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
+        return cls(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one way to decide earns more (or costs less) than another, a row.
+
+    Attributes:
+        gain: mean of the paired differences; more is better.
+        interval: where it lies with probability 0.95.
+    """
+
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff.
+
+    Attributes:
+        half_life: of rows in the reference, in units of the clock; None: all count alike.
+        radius: around the reference; 0: the best expectation.
+        options: number of options it was chosen from.
+        blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
+        cells: that the radius is spent on; None: on single contexts.
+        earned: a row, in units of the outcome.
+        gain: over the best expectation with all rows alike; None where the log is too short.
+    """
+
+    half_life: float | None
+    radius: float
+    options: int
+    blocks: int
+    horizon: int
+    cells: int | None = None
+    earned: Earned | None = None
+    gain: Gain | None = None
+
+
+def choose(
+    search: Search,
+    clock: Clock,
+    stated: SetParameters | None,
+    half_life: float | None,
+    *,
+    horizon: int | None,
+    sign: float,
+) -> Chosen:
+    """Choose half-life and radius by replay.
+
+    Args:
+        search: candidates and model, of all rows.
+        clock: when rows were.
+        stated: the set; None: radius 0 alone.
+        half_life: the one half-life to take; None: all of `HALF_LIVES`.
+        horizon: rows of a block; None: what leaves enough blocks.
+        sign: 1 where the outcome is maximised, -1 where it is minimised.
+    """
+    contexts = search.learnt.log.contexts
+    rows = min(len(contexts), _MOST_ROWS)
+    contexts, clock = contexts[-rows:], Clock(clock.times[-rows:], clock.unit)
+    horizon, starts = blocks_of(rows, horizon)
+    if len(starts) < FEWEST_BLOCKS:
+        return Chosen(half_life, 0.0, 1, 0, horizon)
+    points = search.learnt.scaled(contexts)
+    radii, cells = [0.0], None
+    if stated is not None:
+        between = DistanceAhead(stated, horizon)
+        apart = [between(points[:at], np.ones(at), points[at : at + horizon]) for at in starts]
+        middle, cells = float(np.median(apart)), between.cells
+        radii = [part * middle for part in RADII] if 0.0 < middle < np.inf else radii
+    span = float(np.ptp(clock.times))
+    halves: list[float | None] = [half_life]
+    if half_life is None and span > 0.0:
+        halves = [None if part is None else part * span for part in HALF_LIVES]
+    options = sorted(itertools.product(halves, radii), key=_plainness)
+    learnt = search.learnt.asked_of(contexts)
+    pool = search.pool[rows_of_a_fit(search.pool, _CANDIDATES)]
+    payoffs = learnt.means(pool)
+    scores = np.empty((len(options), len(starts)))
+    for block, start in enumerate(starts):
+        later = payoffs[:, start : start + horizon].mean(axis=1)
+        for half in halves:
+            weights = np.ones(start) if half is None else clock.recency(half, start)
+            found = _decided(payoffs[:, :start], points[:start], weights, stated, radii, cells)
+            for radius, best in zip(radii, found, strict=True):
+                scores[options.index((half, radius)), block] = later[best]
+    age = np.arange(len(starts))[::-1] / (_BLOCKS_FADE * len(starts))
+    taken = _simplest(scores, np.exp2(-age))
+    return Chosen(
+        *options[taken],
+        len(options),
+        len(starts),
+        horizon,
+        cells,
+        Earned.of(scores[taken], sign),
+        _gain(scores[taken] - scores[0]),
+    )
+
+
+def _plainness(option: tuple[float | None, float]) -> tuple[float, float]:
+    """Order options from the plainest on: small radii before large ones, and long half-lives before short ones."""
+    half, radius = option
+    return radius, 0.0 if half is None else 1.0 / half
+
+
+def _decided(
+    payoffs: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    stated: SetParameters | None,
+    radii: Sequence[float],
+    cells: int | None,
+) -> list[int]:
+    """Return which candidate each radius decides for, from payoffs (n, s) in weighted points (s, l) of the past."""
+    boxes = Boxes.around(points, weights, cells or _FEWER_POINTS)
+    owners = np.zeros((len(points), boxes.count))
+    owners[np.arange(len(points)), boxes.of(points)] = weights
+    shares = owners.sum(axis=0)
+    owners, shares = owners[:, shares > 0.0] / shares[shares > 0.0], shares[shares > 0.0] / shares.sum()
+    means = payoffs @ owners
+    found = [first_best(means @ shares)]
+    if stated is None or len(radii) == 1:
+        return found * len(radii)
+    around = stated.over(None if cells else owners.T @ points)
+    return found + [first_best(around.with_epsilon(radius).values(means, shares)[0]) for radius in radii[1:]]
+
+
+def _simplest(scores: np.ndarray, weights: np.ndarray) -> int:
+    """Return the first option of scores (n, blocks) that is within one standard error of the best, blocks weighted."""
+    share = weights / weights.sum()
+    best = first_best(scores @ share)
+    behind = scores[best] - scores
+    mean = behind @ share
+    error = np.sqrt((((behind - mean[:, None]) * share) ** 2).sum(axis=1) / (1.0 - (share**2).sum()))
+    return int(np.argmax(mean <= error))
+
+
+def _gain(differences: np.ndarray) -> Gain:
+    """Return Student's interval of the mean of differences (blocks,)."""
+    from scipy import stats
+
+    mean, count = float(differences.mean()), len(differences)
+    reach = float(stats.t.ppf(0.975, count - 1)) * float(differences.std(ddof=1)) / float(np.sqrt(count))
+    return Gain(mean, (mean - reach, mean + reach))

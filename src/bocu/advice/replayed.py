@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bocu.advice.suggestion import Earned, Gain, of
+from bocu.advice.radius import Earned, Gain
+from bocu.advice.suggestion import of
 from bocu.core.written import table
 
 AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"

@@ -6,8 +6,10 @@ it. Each half advises once. Whoever judges, rows of the log that did not advise 
 not advised, so luck that advice was fitted to earns it nothing.
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from bocu.advice.asked import checked_units, objective_of, read_radius, refuse_m
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE
 from bocu.advice.logs import LEAVE_OUT, Log, LogTable, read_log_table, read_logs, weighted
-from bocu.advice.model import ONE_HOT, Learnt
-from bocu.advice.outcomes import Outcome, read_outcomes, sum_in_words
+from bocu.advice.model import Learnt
+from bocu.advice.outcomes import Outcome, read_outcomes, sign_of, sum_in_words
+from bocu.advice.radius import Earned, Gain
 from bocu.advice.replayed import (
     AUTO,
     BY_LOG,
@@ -34,7 +37,6 @@ from bocu.advice.replayed import (
     Step,
 )
 from bocu.advice.suggesting import suggest
-from bocu.advice.suggestion import Earned, Gain
 from bocu.advice.time import Clock, in_time, table_rows_at
 from bocu.core.errors import BocuError, shown
 from bocu.robust.ambiguity.checks import radius as checked_radius
@@ -56,21 +58,19 @@ class Judgement:
     """What ways to decide earn, of rows in order.
 
     Attributes:
-        rows: positions in the log, (n,).
+        rows: positions in the log, (n,); even ones are of one half, odd ones of the other.
         payoffs: of each outcome, to be maximised, by who decides, (k, n).
         logged: what was done and earned, by the log, (k, n).
         blocks: the step of each row, (n,).
-        halves: of each row, (n,).
         doubts: of each half, the standard deviation that its judge has of a mean difference, a pair over some of the
-            half's rows, for each outcome, (k,).
+            half's rows, for each outcome, (k,); none where the log judges.
     """
 
     rows: np.ndarray
     payoffs: dict[str, np.ndarray]
     logged: np.ndarray
     blocks: np.ndarray
-    halves: np.ndarray
-    doubts: tuple[Callable[[tuple[str, str], np.ndarray], np.ndarray], ...]
+    doubts: tuple[Callable[[tuple[str, str], np.ndarray], np.ndarray], ...] = ()
 
     def gain(self, pair: tuple[str, str], weights: np.ndarray, chosen: np.ndarray | None = None) -> Gain | None:
         """Return what the first of a pair earns more than the second; None where rows are of a single step.
@@ -94,7 +94,7 @@ class Judgement:
         error = float(np.sqrt((sums**2).sum() * count / (count - 1))) / len(differences)
         doubts = []
         for half, doubt in enumerate(self.doubts):
-            mine = some[self.halves == half]
+            mine = some[self.rows % 2 == half]
             if mine.any():
                 share = mine.sum() / len(differences)
                 doubts.append(share * float(np.linalg.norm(weights * doubt(pair, mine))))
@@ -104,132 +104,92 @@ class Judgement:
         return Gain(mean, (mean - reach, mean + reach))
 
 
-def joined(halves: Sequence[Judgement]) -> Judgement:
-    """Return the verdicts on both halves as one, in the order of the log."""
-    order = np.argsort(np.concatenate([one.rows for one in halves]), kind="stable")
-    return Judgement(
-        rows=np.concatenate([one.rows for one in halves])[order],
-        payoffs={
-            who: np.concatenate([one.payoffs[who] for one in halves], axis=1)[:, order] for who in halves[0].payoffs
-        },
-        logged=np.concatenate([one.logged for one in halves], axis=1)[:, order],
-        blocks=np.concatenate([one.blocks for one in halves])[order],
-        halves=np.repeat([0, 1], [len(one.rows) for one in halves])[order],
-        doubts=tuple(one.doubts[0] for one in halves),
-    )
-
-
-class Half:
-    """One half of the rows: advice from it, and the judgement of that advice.
+class Walk:
+    """Advice to both halves of the rows, step by step, and the judgement of that advice.
 
     Args:
-        half: 0 or 1; rows are dealt out in turn.
         logs: one an outcome, of the same rows.
         outcomes: what is earned or paid.
         decisions: what is decided.
         cuts: positions of the first row of each step, and the number of rows.
         judged: which rows may be judged, (t,).
-        code: how names are told apart.
         advise: makes a step of the positions of the rows that advise, and of the row that it is for.
         each: whether each row is advised for itself.
 
     Attributes:
         rows: positions of the rows that are judged, (n,).
         matched: which of them have rows like all that was advised, (n,).
-        steps: advice.
+        steps: advice, to one half and then to the other.
     """
 
     def __init__(
         self,
-        half: int,
         logs: Sequence[Log],
         outcomes: Sequence[Outcome],
         decisions: Decisions,
         cuts: np.ndarray,
         judged: np.ndarray,
-        code: str,
         advise: Advise,
         *,
         each: bool,
     ) -> None:
-        self.seen, self.decisions, self._logs, self._outcomes, self._code = logs[0], decisions, logs, outcomes, code
+        self.seen, self.decisions, self._logs, self._outcomes = logs[0], decisions, logs, outcomes
+        #: What rows of the log earned of each outcome, to be maximised, (k, t).
+        self._earned = np.stack([one.sign * log.outcome for log, one in zip(logs, outcomes, strict=True)])
         positions = np.arange(len(self.seen.outcome))
-        mine = positions % 2 == half
-        self._others = positions[~mine]
-        after = positions[mine & judged & (positions >= cuts[0])]
-        most = MOST_FORECAST if each else MOST_JUDGED
-        self.rows = after[np.linspace(0, len(after) - 1, min(len(after), most)).round().astype(int)]
+        most, spread = MOST_FORECAST if each else MOST_JUDGED, []
+        for half in (0, 1):
+            after = positions[(positions % 2 == half) & judged & (positions >= cuts[0])]
+            spread.append(after[np.linspace(0, len(after) - 1, min(len(after), most)).round().astype(int)])
+        self.rows = np.sort(np.concatenate(spread))
         self._blocks = np.searchsorted(cuts, self.rows, side="right") - 1
         self.steps: list[Step] = []
-        advised: dict[str, list[np.ndarray]] = {SUGGESTED: [], STEADY: []}
-        times = (
-            zip(self._blocks.tolist(), self.rows.tolist(), strict=True) if each else enumerate([None] * cuts[:-1].size)
-        )
-        for block, row in times:
-            step = advise(positions[mine & (positions < cuts[block])][-_MOST_ADVISING:], row)
-            self.steps.append(step)
-            for who, found in advised.items():
-                found.append(_values(decisions, step.decisions[who]))
-        at = slice(None) if each else self._blocks
-        self._decided = {who: np.reshape(found, (-1, len(decisions.parts)))[at] for who, found in advised.items()}
-        self._decided[DONE] = self.seen.decisions[self.rows]
-        unseen = ~mine | (positions >= cuts[self._blocks][:, None])
-        away = {who: np.where(unseen, self._away(found), np.inf) for who, found in self._decided.items() if who != DONE}
-        self.matched = np.all([found.min(axis=1) <= NEAR for found in away.values()], axis=0)
-        self._nearest = {who: found.argmin(axis=1) for who, found in away.items()}
+        advised = {who: np.empty((len(self.rows), len(decisions.parts))) for who in (SUGGESTED, STEADY)}
+        for half in (0, 1):
+            ours = np.flatnonzero(self.rows % 2 == half)
+            served = ours[:, None] if each else [ours[self._blocks[ours] == block] for block in range(len(cuts) - 1)]
+            for turn, some in enumerate(served):
+                start = cuts[self._blocks[some[0]] if each else turn]
+                past = positions[(positions % 2 == half) & (positions < start)]
+                step = advise(past[-_MOST_ADVISING:], int(self.rows[some[0]]) if each else None)
+                self.steps.append(step)
+                for who, values in advised.items():
+                    values[some] = _values(decisions, step.decisions[who])
+        self._decided = {**advised, DONE: self.seen.decisions[self.rows]}
+        unseen = (self.rows[:, None] % 2 != positions % 2) | (positions >= cuts[self._blocks][:, None])
+        self._nearest, self.matched = {DONE: self.rows}, np.ones(len(self.rows), dtype=bool)
+        for who, values in advised.items():
+            away = np.where(unseen, self._away(values), np.inf)
+            self._nearest[who] = away.argmin(axis=1)
+            self.matched &= away.min(axis=1) <= NEAR
 
     def by_log(self) -> Judgement:
         """Judge by the outcome of the nearest row that did not advise, of rows that have one near enough.
 
         One outcome each, and no average of several, has as much noise as that of what was done.
         """
-        found = self._earned()
-        nearest = {DONE: self.rows, **self._nearest}
-        payoffs = {who: found[:, at[self.matched]] for who, at in nearest.items()}
-        return self._verdict(self.matched, payoffs, lambda pair, some: np.zeros(len(found)))
+        kept = self.matched
+        payoffs = {who: self._earned[:, rows[kept]] for who, rows in self._nearest.items()}
+        return Judgement(self.rows[kept], payoffs, self._earned[:, self.rows[kept]], self._blocks[kept])
 
-    def by_model(self) -> Judgement:
-        """Judge by a model of the rows of the other half, in the contexts that were met."""
-        others, met = self._others, self.seen.contexts[self.rows]
-        forecast = weighted(met, np.ones(len(met)))
-        models = [
-            Learnt(
-                self.decisions,
-                replace(
-                    log,
-                    decisions=log.decisions[others],
-                    contexts=log.contexts[others],
-                    outcome=log.outcome[others],
-                    lines=tuple(log.lines[i] for i in others.tolist()),
-                ),
-                forecast,
-                one.sign,
-                code=self._code,
-            )
-            for log, one in zip(self._logs, self._outcomes, strict=True)
-        ]
-        judges = [_Model(model, {who: self._inputs(model, who) for who in self._decided}) for model in models]
-        return self._verdict(
-            np.ones(len(self.rows), dtype=bool),
-            {who: np.stack([judge.payoffs(who) for judge in judges]) for who in self._decided},
-            lambda pair, some: np.array([judge.doubt(pair, some) for judge in judges]),
-        )
-
-    def _verdict(
-        self,
-        kept: np.ndarray,
-        payoffs: dict[str, np.ndarray],
-        doubt: Callable[[tuple[str, str], np.ndarray], np.ndarray],
-    ) -> Judgement:
-        rows = self.rows[kept]
-        return Judgement(rows, payoffs, self._earned()[:, rows], self._blocks[kept], np.zeros(len(rows)), (doubt,))
-
-    def _earned(self) -> np.ndarray:
-        """Return what rows of the log earned of each outcome, to be maximised, (k, t)."""
-        return np.stack([one.sign * log.outcome for log, one in zip(self._logs, self._outcomes, strict=True)])
-
-    def _inputs(self, model: Learnt, who: str) -> np.ndarray:
-        return np.hstack([self.decisions.encode(self._decided[who]), model.scaled(self.seen.contexts[self.rows])])
+    def by_model(self, code: str) -> Judgement:
+        """Judge the rows of each half by a model of those of the other, in the contexts met; `code`: as of `Learnt`."""
+        payoffs = {who: np.empty((len(self._logs), len(self.rows))) for who in self._decided}
+        doubts = []
+        for half in (0, 1):
+            mine, others = self.rows % 2 == half, np.arange(1 - half, len(self.seen.outcome), 2)
+            met = self.seen.contexts[self.rows[mine]]
+            decided = {who: self.decisions.encode(values[mine]) for who, values in self._decided.items()}
+            judges = []
+            for log, one in zip(self._logs, self._outcomes, strict=True):
+                model = Learnt(self.decisions, log.at(others), weighted(met, np.ones(len(met))), one.sign, code=code)
+                judges.append(
+                    _Model(model, {who: np.hstack([coded, model.scaled(met)]) for who, coded in decided.items()})
+                )
+            for who, found in payoffs.items():
+                found[:, mine] = [judge.payoffs(who) for judge in judges]
+            doubts.append(lambda pair, some, judges=judges: np.array([judge.doubt(pair, some) for judge in judges]))
+        return Judgement(self.rows, payoffs, self._earned[:, self.rows], self._blocks, tuple(doubts))
 
     def _away(self, values: np.ndarray) -> np.ndarray:
         """Return how far rows of the log (t,) are from decisions (n, d) in the contexts met, (n, t).
@@ -297,61 +257,58 @@ _FEWEST_JUDGED = 10
 _PARTS = 3
 
 
+#: What `suggest` takes, with its defaults.
+_ASKED = inspect.signature(suggest)
+
+
 def replay(
     log: Any,
     *,
-    contexts: Sequence[str],
-    outcome: str | Sequence[str],
-    decisions: str | Decisions | None = None,
-    weights: Mapping[str, float] | None = None,
     forecast: Any = None,
-    minimise: bool = False,
-    objective: str | None = None,
-    time: str | None = None,
     first: int | None = None,
     steps: int = 8,
     judge: str = AUTO,
-    alternatives: Any = None,
     units: Mapping[str, str] | None = None,
     **asked: Any,
 ) -> Replay:
     """Tell what suggestions would have earned against what was done and against expectation alone.
 
     Args:
-        log: path of a CSV file, pandas table, xarray data set, or columns by name.
-        decisions: what is decided, as in `suggest`.
-        contexts: columns of what is met after deciding.
-        outcome: column of what was earned or paid; of several, as "profit,waste:min" or a sequence.
-        weights: of several outcomes, what a unit of each counts.
+        log: as `suggest` takes it; rows that lack a value are left out.
         forecast: like `log`: past forecasts, each row with the time of the row of the log that it was at hand for, and
             `weight` or not; rows of one time are members of one forecast. Left out, the reference is what was met
             before.
-        minimise: whether the outcome is a cost.
-        objective: as in `suggest`.
-        time: column of dates or numbers that rows are in the order of; left out, they are in the order of time.
         first: rows before the first step; left out, a third of them.
         steps: how often advice is asked for anew.
         judge: "log": rows that decided alike in like contexts; "model": a model of the other half; "auto": the log
             where it has like rows for half of what is judged.
-        alternatives: as in `suggest`.
         units: of columns, by name.
-        asked: further arguments of `suggest`. Rows that lack a value are left out.
+        asked: further arguments of `suggest`, `contexts`, `outcome` and `decisions` among them; several outcomes have
+            `weights`.
 
     Raises:
         BocuError: arguments or files are at fault, or the log is too short.
     """
     if judge not in JUDGES:
         raise BocuError(f"--judge: found {shown(judge)}; allowed: {', '.join(JUDGES)}")
-    outcomes, names = _outcomes(outcome, minimise, weights), tuple(contexts)
+    given = _ASKED.bind(log, **asked)
+    given.apply_defaults()
+    what = SimpleNamespace(**given.arguments)
+    outcomes, names, time = read_outcomes(what.outcome, what.minimise, what.weights), tuple(what.contexts), what.time
+    if len(outcomes) > 1 and not what.weights:
+        raise BocuError(
+            "--weights: found none; several outcomes are replayed as one sum, the same at all steps: "
+            + ",".join(f"{one.name}=NUMBER" for one in outcomes)
+        )
     columns = [one.name for one in outcomes]
-    radius = read_radius(asked.get("radius"))
-    objective = objective_of(objective, radius)
-    stated_set(objective, asked.get("set", "tv"), radius, asked.get("keys") or {}, asked.get("alpha", 0.1))
+    radius = read_radius(what.radius)
+    objective = objective_of(what.objective, radius)
+    stated_set(objective, what.set, radius, what.keys or {}, what.alpha)
     if isinstance(radius, float):
         checked_radius(radius, "--radius")
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
-    chosen, _ = what_is_decided(decisions, alternatives, table, [*names, *columns])
+    chosen, _ = what_is_decided(what.decisions, what.alternatives, table, [*names, *columns])
     refuse_mixed_up(chosen, names, outcomes, objective)
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
     seen = logs[0]
@@ -365,16 +322,8 @@ def replay(
         try:
             found = suggest(
                 table_rows_at(table, rows),
-                decisions=chosen,
-                contexts=names,
-                outcome=outcome,
-                weights=weights,
+                **{**asked, "decisions": chosen, "objective": objective},
                 forecast=None if row is None or forecasts is None else forecasts[clock.times[row]],
-                minimise=minimise,
-                objective=objective,
-                time=time,
-                alternatives=alternatives,
-                **asked,
             )
         except BocuError as error:
             raise BocuError(f"as of {line}, from {len(rows)} rows: {error}") from None
@@ -385,54 +334,43 @@ def replay(
     if forecasts is not None:
         judged = np.isin(clock.times, list(forecasts))
         notes += _without_forecast(judged[cuts[0] :])
-    code, each = asked.get("names", ONE_HOT), forecasts is not None
-    halves = [Half(half, logs, outcomes, chosen, cuts, judged, code, advise, each=each) for half in (0, 1)]
-    matched, of = (sum(count) for count in zip(*((half.matched.sum(), len(half.rows)) for half in halves), strict=True))
+    walk = Walk(logs, outcomes, chosen, cuts, judged, advise, each=forecasts is not None)
+    matched, advised = int(walk.matched.sum()), len(walk.rows)
     if judge == AUTO:
-        judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * of) else BY_MODEL
-    verdict = joined([half.by_log() if judge == BY_LOG else half.by_model() for half in halves])
+        judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * advised) else BY_MODEL
+    verdict = walk.by_log() if judge == BY_LOG else walk.by_model(what.names)
     if len(verdict.rows) < _FEWEST_JUDGED or len(np.unique(verdict.blocks)) < 2:
         raise BocuError(
             f"--judge log: the log has like rows for {len(verdict.rows)} of the decisions; {_FEWEST_JUDGED} in two "
             "steps are wanted; take --judge model"
         )
     counted = np.array([one.weight for one in outcomes])
-    sign = outcomes[0].sign if len(outcomes) == 1 else 1.0
+    sign = sign_of(outcomes)
     payoffs = {who: counted @ found for who, found in verdict.payoffs.items()}
     logged = sign * (counted @ verdict.logged)
     return Replay(
-        outcome=sum_in_words(outcomes) if len(outcomes) > 1 else outcomes[0].name,
+        outcome=sum_in_words(outcomes),
         minimise=sign < 0.0,
         objective=objective,
-        set=asked.get("set", "tv") if radius is not None else None,
+        set=what.set if radius is not None else None,
         radius=radius,
         judge=judge,
         rows=len(seen.outcome),
         judged=len(verdict.rows),
-        matched=int(matched),
+        matched=matched,
         logged=float(logged.mean()),
         earned={who: Earned.of(found, sign) for who, found in payoffs.items()},
         gains=_gains(verdict, counted),
         parts=_parts(verdict, counted, names, seen, time, clock),
         outcomes=_brought(verdict, outcomes) if len(outcomes) > 1 else [],
         blocks=len(np.unique(verdict.blocks)),
-        advised=int(of),
+        advised=advised,
         forecasts=forecasts is not None,
-        steps=[step for half in halves for step in half.steps],
+        steps=walk.steps,
         judgements=_judgements(verdict, payoffs, logged, names, seen, sign),
         notes=(*notes, *seen.notes),
         units=checked_units(units or {}, [*chosen.names, *names, *columns]),
     )
-
-
-def _outcomes(outcome: str | Sequence[str], minimise: bool, weights: Mapping[str, float] | None) -> tuple[Outcome, ...]:
-    found = read_outcomes(outcome, minimise, weights)
-    if len(found) > 1 and not weights:
-        raise BocuError(
-            "--weights: found none; several outcomes are replayed as one sum, the same at all steps: "
-            + ",".join(f"{one.name}=NUMBER" for one in found)
-        )
-    return found if len(found) > 1 else (replace(found[0], weight=1.0),)
 
 
 def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, LogTable]:
@@ -517,14 +455,10 @@ def _places(values: np.ndarray, parts: int) -> np.ndarray:
     return places
 
 
-def _limit(values: np.ndarray, *, dated: bool) -> tuple[float | str, float | str]:
+def _limit(values: np.ndarray, *, dated: bool) -> tuple[Any, ...]:
     """Return the least and the largest of values (n,), of days since 1970 as dates."""
-    low, high = float(values.min()), float(values.max())
-    return (_date(low), _date(high)) if dated else (low, high)
-
-
-def _date(days: float) -> str:
-    return str(np.datetime64(0, "D") + np.timedelta64(int(np.floor(days)), "D"))
+    ends = float(values.min()), float(values.max())
+    return tuple(str(np.datetime64(int(np.floor(day)), "D")) for day in ends) if dated else ends
 
 
 def _brought(verdict: Judgement, outcomes: Sequence[Outcome]) -> list[Brought]:

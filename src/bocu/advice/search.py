@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -91,31 +91,28 @@ class Rule:
 
     def sizes(self) -> list["Rule"]:
         """Return the worst expectation over smaller and larger sets, this one among them; none without a set."""
-        here = self.ambiguity
-        if here is None or self.size is None:
-            return []
-        sets: list[AmbiguitySet]
-        if isinstance(here, ConditionalValueAtRisk):
-            sets = [ConditionalValueAtRisk(level) for level in sorted({*_LEVELS, here.alpha}, reverse=True)]
-        else:
-            radii = {min(part * here.epsilon, self._end) for part in _PARTS}
-            sets = [here.with_epsilon(radius) for radius in sorted(radii)]
-        return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
+        here = self.size or 0.0
+        return self._over(sorted({*_LEVELS, here}, reverse=True), sorted(part * here for part in _PARTS))
 
     def at_sizes(self, count: int, farthest: float) -> list["Rule"]:
         """Return the worst expectation over `count` sets from radius 0 to `farthest` times this one's.
 
         Of `cvar` they are levels from 1 down. Without a set there are none.
         """
+        here = self.size or 1.0
+        end = min(farthest * (self.size or 0.0), self._end)
+        return self._over(np.linspace(1.0, here / farthest, count), np.linspace(0.0, end, count))
+
+    def _over(self, levels: Iterable[float], radii: Iterable[float]) -> list["Rule"]:
+        """Return the worst expectation at levels of `cvar`, else over sets of different radii; none without a set."""
         here = self.ambiguity
         if here is None:
             return []
         sets: list[AmbiguitySet]
         if isinstance(here, ConditionalValueAtRisk):
-            sets = [ConditionalValueAtRisk(float(level)) for level in np.linspace(1.0, here.alpha / farthest, count)]
+            sets = [ConditionalValueAtRisk(float(level)) for level in levels]
         else:
-            radii = np.unique(np.linspace(0.0, min(farthest * here.epsilon, self._end), count))
-            sets = [here.with_epsilon(float(radius)) for radius in radii]
+            sets = [here.with_epsilon(float(radius)) for radius in sorted({min(radius, self._end) for radius in radii})]
         return [Rule("dro", ambiguity, self.weights, self.cells) for ambiguity in sets]
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:

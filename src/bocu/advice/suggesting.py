@@ -22,12 +22,20 @@ from bocu.advice.asked import (
     what_is_allowed,
     what_is_decided,
 )
-from bocu.advice.beforehand import given_what_is_known, with_season
 from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions, OneOfNames
-from bocu.advice.choosing import choose
 from bocu.advice.details import NINETY_FIVE, details, log_rows
-from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Forecast, read_forecast, read_log_table, read_logs, weighted
+from bocu.advice.logs import (
+    AVERAGE,
+    LEAVE_OUT,
+    MISSING,
+    Forecast,
+    given_what_is_known,
+    read_forecast,
+    read_log_table,
+    read_logs,
+    weighted,
+)
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
 from bocu.advice.outcomes import (
     Combined,
@@ -39,10 +47,10 @@ from bocu.advice.outcomes import (
     sum_in_words,
     sum_of,
 )
-from bocu.advice.radius import RadiusEstimate, estimate_radius
+from bocu.advice.radius import Chosen, RadiusEstimate, choose, estimate_radius
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggestion import Chosen, Insured, Judged, Price, Ranked, Shifted, Suggestion
-from bocu.advice.time import ESTIMATE, Forgetting, in_time
+from bocu.advice.suggestion import Insured, Judged, Price, Ranked, Shifted, Suggestion
+from bocu.advice.time import ESTIMATE, Forgetting, in_time, with_season
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.core.ties import first_best

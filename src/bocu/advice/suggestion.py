@@ -6,17 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from bocu.advice.details import Details, LoggedRow
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
-from bocu.advice.radius import RadiusEstimate
+from bocu.advice.radius import Chosen, RadiusEstimate
 from bocu.advice.search import Search
 from bocu.core.written import table
-
-#: Share of the worst rows or blocks whose mean is told.
-_WORST = 0.1
 
 
 @dataclass(frozen=True)
@@ -57,64 +52,6 @@ class Price:
     guaranteed: float
     expected: float
     price: float
-
-
-@dataclass(frozen=True)
-class Earned:
-    """What one way to decide earns.
-
-    Attributes:
-        mean: of the rows that were judged, in units of the outcome.
-        worst: mean over their worst tenth.
-        total: over all of them.
-    """
-
-    mean: float
-    worst: float
-    total: float
-
-    @classmethod
-    def of(cls, payoffs: np.ndarray, sign: float) -> "Earned":
-        """Return what payoffs (n,), to be maximised, amount to in units of the outcome."""
-        worst = np.sort(payoffs)[: max(1, round(_WORST * len(payoffs)))]
-        return cls(sign * float(payoffs.mean()), sign * float(worst.mean()), sign * float(payoffs.sum()))
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What one way to decide earns more (or costs less) than another, a row.
-
-    Attributes:
-        gain: mean of the paired differences; more is better.
-        interval: where it lies with probability 0.95.
-    """
-
-    gain: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff.
-
-    Attributes:
-        half_life: of rows in the reference, in units of the clock; None: all count alike.
-        radius: around the reference; 0: the best expectation.
-        options: number of options it was chosen from.
-        blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
-        cells: that the radius is spent on; None: on single contexts.
-        earned: a row, in units of the outcome.
-        gain: over the best expectation with all rows alike; None where the log is too short.
-    """
-
-    half_life: float | None
-    radius: float
-    options: int
-    blocks: int
-    horizon: int
-    cells: int | None = None
-    earned: Earned | None = None
-    gain: Gain | None = None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 A row of weight w counts w times in the reference, and as an observation with 1 / w times the noise (the weights of
 Deng et al., 2022, as noise variances). Half-lives of both are given, or estimated: that of the reference by what
-decisions under it would have earned (`choosing`), that of payoffs by squared errors of what they foretold.
+decisions under it would have earned (`radius.choose`), that of payoffs by squared errors of what they foretold.
 """
 
+import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from bocu.advice.logs import LogTable, is_missing
 from bocu.core.errors import BocuError, shown
+from bocu.core.parameters import nearest
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
 from bocu.learners.surrogates.continuous.model import Posterior, standardise
 from bocu.learners.surrogates.continuous.structure import Structure
@@ -93,6 +95,33 @@ def in_time(table: LogTable, column: str | None, notes: list[str]) -> tuple[LogT
     return table_rows_at(table, order), Clock(times[order], unit)
 
 
+#: Days of each season that may be asked for.
+SEASONS = {"year": 365.25, "week": 7.0, "day": 1.0}
+
+
+def with_season(
+    table: LogTable, clock: Clock, season: str | None, known: Mapping[str, float]
+) -> tuple[LogTable, dict[str, float]]:
+    """Return a log with two more contexts, the place in a season, and what is known, these of the next row among it.
+
+    The next row is as long after the last as rows are apart (median).
+
+    Raises:
+        BocuError: there is no such season, or rows have no dates.
+    """
+    if season is None:
+        return table, dict(known)
+    if season not in SEASONS:
+        raise BocuError(f"--season: found {shown(season)}; {nearest(season, SEASONS)}")
+    if clock.unit != "days":
+        raise BocuError("--season: rows have no dates; --time names their column")
+    after = float(np.median(np.diff(clock.times))) if len(clock.times) > 1 else 0.0
+    angle = 2.0 * np.pi * np.append(clock.times, clock.times[-1] + after) / SEASONS[season]
+    waves = {f"{season}, cosine": np.cos(angle), f"{season}, sine": np.sin(angle)}
+    columns = {**table.columns, **{name: wave[:-1].tolist() for name, wave in waves.items()}}
+    return replace(table, columns=columns), {**known, **{name: float(wave[-1]) for name, wave in waves.items()}}
+
+
 def table_rows_at(table: LogTable, rows: np.ndarray) -> LogTable:
     """Return some rows of a table, by their positions (n,)."""
     columns = {name: [column[i] for i in rows] for name, column in table.columns.items()}
@@ -128,9 +157,9 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
         re.fullmatch(r"[12]\d{7}", cell) for cell in text if cell is not None
     ):
         return plain, ""
-    read = {name: days for name, form in FORMATS.items() if np.isfinite(days := _days(text, form))[given].all()}
+    every = _days(text)
+    read = {name: days for name, days in every.items() if np.isfinite(days)[given].all()}
     if not read:
-        at = _first_unread(text, given)
         forms = dates_of(cells)[1]
         if all(form for form, has in zip(forms, given, strict=True) if has):
             used = list(dict.fromkeys(form for form in forms if form))
@@ -140,6 +169,7 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
                 f"{' and '.join(f'{form} ({line})' for form, line in first.items())}; one is wanted "
                 "(`bocu suggest LOG --check` proposes a repair)"
             )
+        at = int(np.argmax(min((np.isnan(days) & given for days in every.values()), key=np.sum)))
         raise BocuError(
             f"{table.name}: {table.lines[at]}, column '{column}' (time): found {shown(cells[at])}; allowed: numbers, "
             f"or dates of one form: {', '.join(FORMATS)}"
@@ -147,7 +177,7 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
     name = next(iter(read))
     other = _AMBIGUOUS.get(name)
     if other in read and not np.array_equal(read[name][given], read[other][given]):
-        if not _ascends(read[name]) and _ascends(read[other]):
+        if (np.diff(read[name][given]) < 0.0).any() and (np.diff(read[other][given]) >= 0.0).all():
             name = other
         notes.append(f"column '{column}': its dates could be day/month or month/day; read as in {name}")
     return read[name], "days"
@@ -159,7 +189,7 @@ def dates_of(cells: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
     Where a cell is missing or no date it is not a number, and its form is empty.
     """
     text = [None if is_missing(cell) else _text(cell) for cell in cells]
-    read = {name: _days(text, form) for name, form in FORMATS.items()}
+    read = _days(text)
     found, forms = np.full(len(text), np.nan), [""] * len(text)
     for name in sorted(read, key=lambda name: int(np.isfinite(read[name]).sum())):
         for i in np.flatnonzero(np.isfinite(read[name])).tolist():
@@ -186,9 +216,12 @@ def _number(cell: str | None) -> float:
         return math.nan
 
 
-def _days(text: Sequence[str | None], form: str) -> np.ndarray:
-    """Return days since 1970 (t,) of dates in one form, not a number where one is in another."""
-    return np.array([math.nan if cell is None else _day(cell, form) for cell in text])
+def _days(text: Sequence[str | None]) -> dict[str, np.ndarray]:
+    """Return days since 1970 (t,) of dates by the form they are read in, not a number where one is in another."""
+    return {
+        name: np.array([math.nan if cell is None else _day(cell, form) for cell in text])
+        for name, form in FORMATS.items()
+    }
 
 
 def _day(cell: str, form: str) -> float:
@@ -200,17 +233,6 @@ def _day(cell: str, form: str) -> float:
     except ValueError:
         return math.nan
     return (when.replace(tzinfo=when.tzinfo or UTC) - datetime.fromtimestamp(0, UTC)) / timedelta(days=1)
-
-
-def _first_unread(text: Sequence[str | None], given: np.ndarray) -> int:
-    """Return the row of the first cell that the form which reads most of them does not read."""
-    unread = min((np.isnan(_days(text, form)) & given for form in FORMATS.values()), key=np.sum)
-    return int(np.argmax(unread))
-
-
-def _ascends(times: np.ndarray) -> bool:
-    known = times[np.isfinite(times)]
-    return bool((np.diff(known) >= 0.0).all())
 
 
 #: Half-lives that are tried, as parts of the time that the log spans.
@@ -267,20 +289,6 @@ class Forgetting:
         return [f"older rows count less, {found}; they count half as {' and as '.join(told)}"]
 
 
-def read_forgetting(forget: str | float | None, clock: Clock) -> Forgetting | None:
-    """Read a half-life for contexts and payoffs alike; None where it has to be estimated.
-
-    Raises:
-        BocuError: it is none.
-    """
-    if forget is None:
-        return Forgetting(clock)
-    if forget == ESTIMATE:
-        return None
-    half_life = read_half_life(forget, clock.unit)
-    return Forgetting(clock, half_life, half_life)
-
-
 def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, outputs: np.ndarray) -> Forgetting:
     """Estimate the half-life of payoffs from a log in the order of time; that of contexts is left to a replay.
 
@@ -307,36 +315,26 @@ def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, 
     if span == 0.0:
         raise BocuError("--forget estimate: all rows of the log are of one time")
     cuts = np.linspace(count // _FIRST, count, _BLOCKS + 1).round().astype(int)
-    blocks = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-    losses = _of_payoffs(here, structure, inputs[rows], outputs[rows], blocks)
+    _, _, standard = standardise(outputs[rows])
+    priors, inputs = Priors(), inputs[rows]
+    # At hyper-parameters of all rows alike: those of weighted rows foretold worse, few being left to tell noise from
+    # restlessness.
+    found = best_hyperparameters(
+        LogPosterior(structure, inputs, standard, priors), priors.starts(structure.inputs, None, 0)
+    )
+
+    def losses(half_life: float | None) -> np.ndarray:
+        """Return mean squared errors of what is foretold of the payoffs of blocks."""
+        scores = []
+        for start, end in itertools.pairwise(cuts.tolist()):
+            inflation = None if half_life is None else 1.0 / here.recency(half_life, start)
+            posterior = Posterior(structure, found, inputs[:start], standard[:start], inflation)
+            scores.append(float(((standard[start:end] - posterior.moments(inputs[start:end])[0]) ** 2).mean()))
+        return np.array(scores)
+
     never, best, least = losses(None), None, 0.0
     for part in _PARTS:
         gained = losses(part * span) - never
         if gained.mean() + gained.std(ddof=1) / np.sqrt(len(gained)) < 0.0 and gained.mean() < least:
             best, least = part * span, float(gained.mean())
     return Forgetting(clock, None, best, estimated=True)
-
-
-def _of_payoffs(
-    clock: Clock, structure: Structure, inputs: np.ndarray, outputs: np.ndarray, blocks: list[tuple[int, int]]
-) -> Callable[[float | None], np.ndarray]:
-    """Return the losses of a half-life: mean squared errors of what is foretold of the payoffs of blocks.
-
-    At hyper-parameters of all rows alike: those of weighted rows foretold worse, since few rows are left to tell noise
-    from restlessness.
-    """
-    _, _, standard = standardise(outputs)
-    priors = Priors()
-    found = best_hyperparameters(
-        LogPosterior(structure, inputs, standard, priors), priors.starts(structure.inputs, None, 0)
-    )
-
-    def losses(half_life: float | None) -> np.ndarray:
-        scores = []
-        for start, end in blocks:
-            inflation = None if half_life is None else 1.0 / clock.recency(half_life, start)
-            posterior = Posterior(structure, found, inputs[:start], standard[:start], inflation)
-            scores.append(float(((standard[start:end] - posterior.moments(inputs[start:end])[0]) ** 2).mean()))
-        return np.array(scores)
-
-    return losses
