@@ -86,7 +86,7 @@ def calibrate(log: Any, *, logs: int = LOGS, tell: Callable[[], None] | None = N
 
 
 #: The search that a process simulates from, with models at other hyper-parameters.
-_prepared: list[tuple[Search, list[Any]]] = []
+_prepared: list[tuple[Search, list[Combined]]] = []
 
 
 def _prepare(table: Any, asked: dict[str, Any]) -> None:
@@ -99,15 +99,12 @@ def _is_kept(seed: int) -> bool:
     """Whether the guarantee from one simulated log is kept."""
     world, (search, draws) = np.random.default_rng(seed), _prepared[-1]
     drawn = draws[seed % len(draws)]
-    several = isinstance(drawn, Combined)
-    models: list[Learnt] = list(drawn.models) if several else [drawn]
-    functions = [_Drawn(model, world) for model in models]
-    weights = np.array([one.weight for one in drawn.outcomes]) if several else np.ones(1)
-    again = [model.again(function.log(world)) for model, function in zip(models, functions, strict=True)]
-    learnt = Combined(drawn.outcomes, again) if several else again[0]
+    functions = [_Drawn(model, world) for model in drawn.models]
+    again = [model.again(function.log(world)) for model, function in zip(drawn.models, functions, strict=True)]
+    learnt = Combined(drawn.outcomes, again)
     other = Search(learnt, search.rule, search.allowed)
     value = other.best(other.values)
-    truth = sum(weight * one.payoffs(value, world) for weight, one in zip(weights, functions, strict=True))
+    truth = sum(one.weight * function.payoffs(value, world) for one, function in zip(learnt.outcomes, functions, strict=True))
     promised = Judge(other, learnt, 1.0).kept_by(value, search.rule)
     return bool(search.rule.lowest(np.asarray(truth)[None])[0] >= promised)
 

@@ -3,13 +3,14 @@
 All of it is asked of the same model and the same set as the suggestion, and is plain data.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bocu.advice.logs import Forecast, Log
-from bocu.advice.model import Learnt, standardised_residuals
+from bocu.advice.model import standardised_residuals
 from bocu.advice.outcomes import Combined, Outcome, front
 from bocu.advice.search import Search
 from bocu.core.ties import first_best
@@ -102,19 +103,24 @@ class TradeOff:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Shifted:
     """A context and its weights.
 
     Attributes:
         context: by name.
         weight: in the forecast.
         worst: in the worst distribution.
-        expected: outcome of the suggested decision there.
     """
 
     context: dict[str, float]
     weight: float
     worst: float
+
+
+@dataclass(frozen=True)
+class Weighed(Shifted):
+    """A context, its weights, and the outcome of the suggested decision that is expected there."""
+
     expected: float
 
 
@@ -138,10 +144,10 @@ class Details:
 
 
 def log_rows(
-    learnt: Learnt | Combined, names: Sequence[str], outcomes: Sequence[Outcome], logs: Sequence[Log]
+    learnt: Combined, names: Sequence[str], outcomes: Sequence[Outcome], logs: Sequence[Log]
 ) -> list[LoggedRow]:
     """Return the rows of the log; an outlier in any outcome is one."""
-    models = learnt.models if isinstance(learnt, Combined) else (learnt,)
+    models = learnt.models
     lacking = np.full(len(logs[0].gaps.outcome), np.nan)
     residuals = np.stack([np.concatenate([standardised_residuals(model), lacking]) for model in models])
     doubted = np.append(~np.all([model.kept for model in models], axis=0), np.zeros(len(lacking), dtype=bool))
@@ -189,10 +195,7 @@ def details(
     order = np.lexsort((-given.weights, -np.round(np.abs(worst - given.weights), 9)))
     return Details(
         rows=rows,
-        slices=[
-            *_of_decisions(search, best, sign),
-            *_of_contexts(search, given, names, best, sign),
-        ],
+        slices=list(_slices(search, given, names, best, sign)),
         curve=_curve(search, best, steady, sign),
         trade_off=_trade_off(search, sign) if search.rule.has_worst else None,
         contexts=[
@@ -207,65 +210,39 @@ def details(
     )
 
 
-def _of_decisions(search: Search, best: np.ndarray, sign: float) -> list[ColumnSlice]:
-    learnt, rule = search.learnt, search.rule
-    log = learnt.log
-    found = []
-    earned = _earned(learnt)
-    surplus = earned - learnt.pair_means(log.decisions, log.contexts)
+def _slices(
+    search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float
+) -> Iterator[ColumnSlice]:
+    """Return the slices of all columns, decisions first; rows are carried over by what they earned more."""
+    learnt, rule, log = search.learnt, search.rule, search.learnt.log
+    surplus = learnt.earned - learnt.pair_means(log.decisions, log.contexts)
+
+    def of(
+        name: str, role: str, at: Sequence[Any], suggested: Any, lines: tuple[np.ndarray, ...], rows: Sequence[Any]
+    ) -> ColumnSlice:
+        expected, half, worst, there = lines
+        carried = list(zip(rows, _plain(sign * (there + surplus)), strict=True))
+        low, high = _plain(sign * expected - half), _plain(sign * expected + half)
+        lowest = _plain(sign * worst) if len(worst) else None
+        return ColumnSlice(name, role, at, _plain(sign * expected), low, high, lowest, suggested, carried)
+
     for i, part in enumerate(learnt.decisions.parts):
         values = part.spaced(_SLICE_POINTS)
         moved = _with(best, i, values)
         payoffs = learnt.means(moved)
-        expected = payoffs @ rule.weights
         half = NINETY_FIVE * learnt.spreads(moved, rule.weights)
+        worst = rule.lowest(payoffs) if rule.has_worst else np.empty(0)
         there = learnt.means(_with(best, i, log.decisions[:, i])) @ rule.weights
-        found.append(
-            ColumnSlice(
-                name=part.name,
-                role="decision",
-                at=[part.shown(value) for value in values],
-                expected=_plain(sign * expected),
-                low=_plain(sign * expected - half),
-                high=_plain(sign * expected + half),
-                worst=_plain(sign * rule.lowest(payoffs)) if rule.has_worst else None,
-                suggested=part.shown(best[i]),
-                rows=[
-                    (part.shown(value), float(earned))
-                    for value, earned in zip(log.decisions[:, i], sign * (there + surplus), strict=True)
-                ],
-            )
-        )
-    return found
-
-
-def _of_contexts(
-    search: Search, given: Forecast, names: Sequence[str], best: np.ndarray, sign: float
-) -> list[ColumnSlice]:
-    learnt, log = search.learnt, search.learnt.log
+        at, rows = ([part.shown(value) for value in column] for column in (values, log.decisions[:, i]))
+        yield of(part.name, "decision", at, part.shown(best[i]), (payoffs @ rule.weights, half, worst, there), rows)
     mean = given.weights @ given.contexts
-    surplus = _earned(learnt) - learnt.pair_means(log.decisions, log.contexts)
-    found = []
-    for i, name in enumerate(names):
-        both = np.concatenate([log.contexts[:, i], given.contexts[:, i]])
+    for i, (name, met) in enumerate(zip(names, log.contexts.T, strict=True)):
+        both = np.concatenate([met, given.contexts[:, i]])
         values = np.linspace(both.min(), both.max(), _SLICE_POINTS) if np.ptp(both) else both[:1]
         expected, spread = learnt.pairs(np.tile(best, (len(values), 1)), _with(mean, i, values))
-        here = log.contexts[:, i]
-        there = learnt.pair_means(np.tile(best, (len(here), 1)), _with(mean, i, here))
-        found.append(
-            ColumnSlice(
-                name=name,
-                role="context",
-                at=_plain(values),
-                expected=_plain(sign * expected),
-                low=_plain(sign * expected - NINETY_FIVE * spread),
-                high=_plain(sign * expected + NINETY_FIVE * spread),
-                worst=None,
-                suggested=float(mean[i]),
-                rows=list(zip(_plain(here), _plain(sign * (there + surplus)), strict=True)),
-            )
-        )
-    return found
+        there = learnt.pair_means(np.tile(best, (len(met), 1)), _with(mean, i, met))
+        lines = expected, NINETY_FIVE * spread, np.empty(0), there
+        yield of(name, "context", _plain(values), float(mean[i]), lines, _plain(met))
 
 
 def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) -> RadiusCurve | None:
@@ -291,14 +268,6 @@ def _trade_off(search: Search, sign: float) -> TradeOff:
         _plain(sign * worst[chosen]),
         list(zip(_plain(sign * expected[others]), _plain(sign * worst[others]), strict=True)),
     )
-
-
-def _earned(learnt: Learnt | Combined) -> np.ndarray:
-    """Return what whole rows (t,) of the log earned, to be maximised."""
-    if isinstance(learnt, Combined):
-        parts = [one.weight * _earned(model) for one, model in zip(learnt.outcomes, learnt.models, strict=True)]
-        return np.asarray(np.sum(parts, axis=0))
-    return learnt.earned
 
 
 def _with(point: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:

@@ -574,39 +574,34 @@ def standardised_residuals(learnt: Learnt) -> np.ndarray:
     return found
 
 
-def influences(learnt: "Learnt | Combined", contexts: tuple[str, ...]) -> list[Influence]:
+def influences(learnt: "Combined", contexts: tuple[str, ...]) -> list[Influence]:
     """Return how each column acts on the payoff, decisions first."""
     log = learnt.log
     rows = _spread(len(log.outcome), _PROFILE_ROWS)
     scales = learnt.lengthscales()
+    d, names = len(learnt.decisions.parts), [*learnt.decisions.names, *contexts]
+    at = [part.spaced(_PROFILE_POINTS) for part in learnt.decisions.parts]
+    at += [seen.min() + np.linspace(0.0, 1.0, _PROFILE_POINTS) * np.ptp(seen) for seen in log.contexts.T]
     found = []
-    for i, part in enumerate(learnt.decisions.parts):
+    for i, (name, values) in enumerate(zip(names, at, strict=True)):
         profile = []
-        for value in part.spaced(_PROFILE_POINTS):
-            changed = log.decisions[rows].copy()
-            changed[:, i] = value
-            profile.append(learnt.pair_means(changed, log.contexts[rows]))
-        found.append(Influence(part.name, "decision", scales[i], _swing(profile)))
-    for i, name in enumerate(contexts):
-        profile = []
-        seen = log.contexts[:, i]
-        for share in np.linspace(0.0, 1.0, _PROFILE_POINTS):
-            changed = log.contexts[rows].copy()
-            changed[:, i] = seen.min() + share * np.ptp(seen)
-            profile.append(learnt.pair_means(log.decisions[rows], changed))
-        found.append(Influence(name, "context", scales[len(learnt.decisions.parts) + i], _swing(profile)))
+        for value in values:
+            both = np.hstack([log.decisions[rows], log.contexts[rows]])
+            both[:, i] = value
+            profile.append(learnt.pair_means(both[:, :d], both[:, d:]))
+        swing = float(np.ptp(np.stack(profile), axis=0).mean())
+        found.append(Influence(name, "decision" if i < d else "context", scales[i], swing))
     return found
 
 
-def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log, sign: float) -> Forgetting:
+def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log) -> Forgetting:
     """Return how much rows of a log in the order of time count.
 
     Args:
         forget: a half-life, "estimate", or None: all count alike.
         clock: when rows were.
         decisions: what is decided.
-        log: what was decided, met and earned.
-        sign: 1 to maximise the outcome, -1 to minimise it.
+        log: what was decided, met and earned, to be maximised.
 
     Raises:
         BocuError: it is no half-life, or the log is too short to estimate one.
@@ -619,7 +614,7 @@ def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions
     low, span = _range(log.contexts)
     coded, met = decisions.encode(log.decisions), (log.contexts - low) / span
     structure = structure_of(decisions, met.shape[1], KERNEL, ONE_HOT)
-    return estimate_forgetting(clock, structure, np.hstack([coded, met]), sign * log.outcome)
+    return estimate_forgetting(clock, structure, np.hstack([coded, met]), log.outcome)
 
 
 def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -631,8 +626,3 @@ def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _spread(rows: int, most: int) -> np.ndarray:
     """Return the positions of all rows, or of at most so many that are spread evenly over them."""
     return np.arange(rows) if rows <= most else np.linspace(0, rows - 1, most).round().astype(int)
-
-
-def _swing(profile: list[np.ndarray]) -> float:
-    """Return highest less lowest of a profile, averaged over rows."""
-    return float(np.ptp(np.stack(profile), axis=0).mean())

@@ -35,7 +35,7 @@ class Outcome:
 
     name: str
     minimise: bool
-    weight: float = 1.0
+    weight: float
 
     @property
     def sign(self) -> float:
@@ -44,21 +44,15 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class ExpectedOutcome:
-    """What a decision is expected to bring of one of several outcomes.
+class ExpectedOutcome(Outcome):
+    """One of several outcomes, and what a decision is expected to bring of it.
 
     Attributes:
-        name: of the outcome.
-        minimise: whether it is a cost.
-        weight: what one unit of it counts in the sum that is decided by.
         expected: under the forecast.
         interval: where that expectation lies with probability 0.95, by the model.
         worst: expectation under the distribution that is worst for this outcome; None without a worst case.
     """
 
-    name: str
-    minimise: bool
-    weight: float
     expected: float
     interval: tuple[float, float]
     worst: float | None
@@ -99,7 +93,7 @@ def read_outcomes(
     for text in texts:
         match = _GOAL.fullmatch(text.strip())
         name, goal = (match["name"], match["goal"] == "min") if match else (text.strip(), minimise)
-        found.append(Outcome(name, goal))
+        found.append(Outcome(name, goal, 1.0))
     names = [one.name for one in found]
     if not all(names):
         raise BocuError(f"--outcome: found {shown(outcome)}; allowed: names of columns, as profit or profit,waste:min")
@@ -174,7 +168,7 @@ def sum_in_words(outcomes: Sequence[Outcome]) -> str:
 
 
 class Combined:
-    """A weighted sum of outcomes, to be maximised, asked as one model is.
+    """A weighted sum of one outcome or more, to be maximised, asked as one model is.
 
     What is not known of one outcome is taken to be independent of what is not known of another.
 
@@ -184,6 +178,7 @@ class Combined:
 
     Attributes:
         decisions, log: of the first outcome's model; all have the same rows.
+        earned: what whole rows brought, to be maximised, (t,).
         noise: standard deviation of a single sum around its expectation.
     """
 
@@ -193,6 +188,7 @@ class Combined:
         self.decisions = models[0].decisions
         self.log = models[0].log
         self._weights = np.array([one.weight for one in outcomes])
+        self.earned = self._summed([model.earned for model in models])
         self.noise = float(np.sqrt(self._weights**2 @ np.array([model.noise**2 for model in models])))
 
     def scaled(self, contexts: np.ndarray) -> np.ndarray:
@@ -240,8 +236,9 @@ class Combined:
         return [Combined(self.outcomes, models) for models in found]
 
     def lengthscales(self) -> list[float | None]:
-        """Return None for each column: outcomes have length-scales of their own."""
-        return [None] * len(self.models[0].lengthscales())
+        """Return the length-scale of each column in its own units; None where outcomes have their own, or of names."""
+        found = self.models[0].lengthscales()
+        return found if len(self.models) == 1 else [None] * len(found)
 
     def _summed(self, parts: Sequence[np.ndarray]) -> np.ndarray:
         return np.asarray(np.tensordot(self._weights, np.stack(parts), axes=1))

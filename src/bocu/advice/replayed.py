@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from bocu.advice.outcomes import Outcome
 from bocu.advice.radius import Earned, Gain
 from bocu.advice.suggestion import of
 from bocu.core.written import table
@@ -37,20 +38,14 @@ class PartOfLog:
 
 
 @dataclass(frozen=True)
-class Brought:
-    """What ways to decide bring of one of several outcomes, a row.
+class Brought(Outcome):
+    """One of several outcomes, and what ways to decide bring of it, a row.
 
     Attributes:
-        name: of the outcome.
-        minimise: whether it is a cost.
-        weight: what one unit of it counts in the sum that is decided by.
         earned: by who decides.
         gains: more earned, or less paid.
     """
 
-    name: str
-    minimise: bool
-    weight: float
     earned: dict[str, Earned]
     gains: dict[str, Gain]
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from bocu.advice.cells import rows_of_a_fit
 from bocu.advice.choices import Allowed, OneOfNames
-from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
@@ -159,7 +158,7 @@ class Search:
         pool: candidates, shape (n, d).
     """
 
-    def __init__(self, learnt: Learnt | Combined, rule: Rule, allowed: Allowed | None = None) -> None:
+    def __init__(self, learnt: Combined, rule: Rule, allowed: Allowed | None = None) -> None:
         self.learnt = learnt
         self.rule = rule
         self.allowed = Allowed(learnt.decisions) if allowed is None else allowed

@@ -24,7 +24,7 @@ from bocu.advice.asked import (
 )
 from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions, OneOfNames
-from bocu.advice.details import NINETY_FIVE, details, log_rows
+from bocu.advice.details import NINETY_FIVE, Shifted, details, log_rows
 from bocu.advice.logs import (
     AVERAGE,
     LEAVE_OUT,
@@ -44,12 +44,13 @@ from bocu.advice.outcomes import (
     by_spread,
     front,
     read_outcomes,
+    sign_of,
     sum_in_words,
     sum_of,
 )
 from bocu.advice.radius import Chosen, RadiusEstimate, choose, estimate_radius
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggestion import Insured, Judged, Price, Ranked, Shifted, Suggestion
+from bocu.advice.suggestion import Insured, Judged, Price, Ranked, Suggestion
 from bocu.advice.time import ESTIMATE, Forgetting, in_time, with_season
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
@@ -201,9 +202,8 @@ def suggest(
     several = len(outcomes) > 1
     if several and not weights:
         outcomes = by_spread(outcomes, logs)
-    seen = sum_of(outcomes, logs) if several else logs[0]
-    sign = 1.0 if several else outcomes[0].sign
-    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen, sign)
+    seen, sign = sum_of(outcomes, logs), sign_of(outcomes)
+    forgetting = forgetting_of(forget, clock.of(table, seen.lines), chosen, seen)
     by_set = stated if isinstance(stated, SetParameters) else None
 
     def reference(forgetting: Forgetting) -> Forecast:
@@ -221,7 +221,7 @@ def suggest(
         for one, how in zip(logs, outcomes, strict=True)
     ]
     models = [believed(one, make) for one, make in zip(logs, makers, strict=True)]
-    learnt = Combined(outcomes, models) if several else models[0]
+    learnt = Combined(outcomes, models)
     replayed = None
     if forecast is None and not sure and (objective == REPLAY or forget == ESTIMATE):
         plain = Search(learnt, Rule("so", None, given.weights), allowed)
@@ -246,8 +246,7 @@ def suggest(
     judge = Judge(search, learnt, sign)
     doubted = None
     if not all(model.kept.all() for model in models):
-        anyhow = [make() for make in makers]
-        everything = (Combined(outcomes, anyhow) if several else anyhow[0]).asked_of(given.contexts)
+        everything = Combined(outcomes, [make() for make in makers]).asked_of(given.contexts)
         other = Search(everything, rule, allowed)
         doubted = Judge(other, everything, sign)(other.best(other.optimism if explore else other.values))
     rows = log_rows(learnt, met, outcomes, logs)
@@ -259,7 +258,7 @@ def suggest(
         objective=objective,
         set=None if rule.ambiguity is None and estimate is None else "cvar" if objective == "cvar" else set,
         size=rule.size,
-        outcome=sum_in_words(outcomes) if several else outcomes[0].name,
+        outcome=sum_in_words(outcomes),
         minimise=sign < 0.0,
         explore=explore,
         shifted=_shifted(met, given, worst),
@@ -293,8 +292,8 @@ def suggest(
             *how_coded(chosen, names),
             *how_weighed(outcomes, weights),
         ),
-        outcomes=earned_by(best, learnt, rule) if isinstance(learnt, Combined) else (),
-        front=front_of(learnt, search, best) if isinstance(learnt, Combined) and not weights else (),
+        outcomes=earned_by(best, learnt, rule) if several else (),
+        front=front_of(learnt, search, best) if several and not weights else (),
         alternatives=_ranked(offered, search, judge),
         constraints=tuple(constraints),
         outliers=tuple(row for row in rows if row.outlier),
@@ -311,7 +310,7 @@ def _rule(
     radius: float | str | None,
     estimate: RadiusEstimate | None,
     replayed: Chosen | None,
-    learnt: Learnt | Combined,
+    learnt: Combined,
     given: Forecast,
 ) -> Rule:
     """Return what is best, and what worst cases are told for."""
@@ -331,9 +330,7 @@ def _rule(
     return Rule(objective, told.ambiguity, given.weights, told.cells, decides if objective == REPLAY else None)
 
 
-def _around(
-    learnt: Learnt | Combined, given: Forecast, stated: SetParameters, radius: float, cells: int | None
-) -> Rule:
+def _around(learnt: Combined, given: Forecast, stated: SetParameters, radius: float, cells: int | None) -> Rule:
     """Return the worst expectation over a set around a forecast, of so many cells of contexts or of them all."""
     points = learnt.scaled(given.contexts)
     if cells is None:
@@ -362,7 +359,7 @@ def _insured(
 class Judge:
     """Tells of decisions what is expected of them, in units of the outcome."""
 
-    def __init__(self, search: Search, learnt: Learnt | Combined, sign: float) -> None:
+    def __init__(self, search: Search, learnt: Combined, sign: float) -> None:
         self.search, self.learnt, self.sign = search, learnt, sign
 
     def __call__(self, value: np.ndarray) -> Judged:
@@ -406,7 +403,7 @@ class Judge:
         return np.vstack(found)
 
     @functools.cached_property
-    def _draws(self) -> Sequence[Learnt | Combined]:
+    def _draws(self) -> Sequence[Combined]:
         return self.learnt.draws()
 
 
@@ -419,7 +416,7 @@ def _nearly_worst(search: Search, best: np.ndarray) -> bool:
     )
 
 
-def _taught(learnt: Learnt | Combined, best: np.ndarray, weights: np.ndarray) -> float:
+def _taught(learnt: Combined, best: np.ndarray, weights: np.ndarray) -> float:
     """Return to within what the expectation of a decision (d,) would be known if it were tried once."""
     met = np.unique(np.linspace(0, len(weights) - 1, _TRIED).round().astype(int))
     shares = weights[met] / weights[met].sum() if weights[met].sum() else np.full(len(met), 1.0 / len(met))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bocu.advice.details import Details, LoggedRow
+from bocu.advice.details import Details, LoggedRow, Shifted
 from bocu.advice.model import Influence
 from bocu.advice.outcomes import ExpectedOutcome, OnFront
 from bocu.advice.radius import Chosen, RadiusEstimate
@@ -73,21 +73,6 @@ class Insured:
     decision: dict[str, float | int | str]
     guaranteed: float
     price: float
-
-
-@dataclass(frozen=True)
-class Shifted:
-    """A context whose weight the worst distribution changes.
-
-    Attributes:
-        context: by name.
-        weight: in the forecast.
-        worst: in the worst distribution.
-    """
-
-    context: dict[str, float]
-    weight: float
-    worst: float
 
 
 @dataclass(frozen=True)
