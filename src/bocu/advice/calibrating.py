@@ -104,7 +104,9 @@ def _is_kept(seed: int) -> bool:
     learnt = Combined(drawn.outcomes, again)
     other = Search(learnt, search.rule, search.allowed)
     value = other.best(other.values)
-    truth = sum(one.weight * function.payoffs(value, world) for one, function in zip(learnt.outcomes, functions, strict=True))
+    truth = sum(
+        one.weight * function.payoffs(value, world) for one, function in zip(learnt.outcomes, functions, strict=True)
+    )
     promised = Judge(other, learnt, 1.0).kept_by(value, search.rule)
     return bool(search.rule.lowest(np.asarray(truth)[None])[0] >= promised)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bocu.advice.outcomes import Outcome
 from bocu.advice.radius import Earned, Gain
-from bocu.advice.suggestion import of
+from bocu.advice.suggestion import of, shown, titled
 from bocu.core.written import table
 
 AUTO, BY_LOG, BY_MODEL = "auto", "log", "model"
@@ -135,6 +135,10 @@ class Replay:
     notes: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
 
+    def unit(self, name: str) -> str:
+        """Return the unit of a column as it stands behind a number."""
+        return of(self.units.get(name, ""))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""
         return asdict(self)
@@ -161,39 +165,35 @@ _ADVICE = 24
 
 def _how(replay: Replay) -> list[str]:
     under = ", each row under the forecast that was at hand for it" if replay.forecasts else ""
-    replayed = (
-        f"Replayed {replay.judged} of {replay.rows} rows in {replay.blocks} steps in time{under}, each half of the "
-        "rows advised from its own past"
-    )
-    if replay.judge == BY_LOG:
-        return [
-            replayed,
-            f"Judged by the log: by the outcome of the nearest row that did not advise, within {NEAR:.0%} of the range "
-            "of each decision and context",
-        ]
-    return [
-        replayed,
+    judged = [
         "Judged by a model, fitted to the half of the rows that did not advise: right as far as that model is",
         f"  (the log holds rows like the decisions, within {NEAR:.0%} of each range, for {replay.matched} of them)",
+    ]
+    if replay.judge == BY_LOG:
+        judged = [
+            f"Judged by the log: by the outcome of the nearest row that did not advise, within {NEAR:.0%} of the range "
+            "of each decision and context"
+        ]
+    return [
+        f"Replayed {replay.judged} of {replay.rows} rows in {replay.blocks} steps in time{under}, each half of the "
+        "rows advised from its own past",
+        *judged,
     ]
 
 
 def _earned(replay: Replay) -> list[str]:
-    names = [one.name for one in replay.outcomes]
-    head = [replay.outcome + of(replay.units.get(replay.outcome, "")), "a row", "worst tenth", *names]
-    rows = [
-        [
-            NAMES[who],
-            f"{replay.earned[who].mean:.4g}",
-            f"{replay.earned[who].worst:.4g}",
-            *(f"{one.earned[who].mean:.4g}" for one in replay.outcomes),
-        ]
-        for who in (DONE, STEADY, SUGGESTED)
+    head = [
+        replay.outcome + replay.unit(replay.outcome),
+        "a row",
+        "worst tenth",
+        *(one.name for one in replay.outcomes),
     ]
-    lines = list(table(head, rows))
-    if replay.judge != BY_LOG:
-        lines.append(f"(what was done, by the log itself: {replay.logged:.4g} a row)")
-    return lines
+    rows = []
+    for who in (DONE, STEADY, SUGGESTED):
+        told = [replay.earned[who].mean, replay.earned[who].worst, *(one.earned[who].mean for one in replay.outcomes)]
+        rows.append([NAMES[who], *(f"{value:.4g}" for value in told)])
+    by_itself = [f"(what was done, by the log itself: {replay.logged:.4g} a row)"] if replay.judge != BY_LOG else []
+    return [*table(head, rows), *by_itself]
 
 
 def _gains(replay: Replay) -> list[str]:
@@ -201,32 +201,30 @@ def _gains(replay: Replay) -> list[str]:
     lines = [f"What {verb}, a row, with 95 % intervals of paired differences:"]
     for pair, found in replay.gains.items():
         one, _, other = pair.partition(" over ")
-        lines.append(f"  {NAMES[one]} over {NAMES[other]}: {_with_interval(found)}{_clear(found)}")
+        low, high = found.interval
+        clear = "" if low > 0.0 else " (clearly less)" if high < 0.0 else " (no clear difference)"
+        clear = " (always the same)" if low == high == 0.0 else clear
+        lines.append(f"  {NAMES[one]} over {NAMES[other]}: {_with_interval(found)}{clear}")
     return lines
 
 
 def _where(replay: Replay) -> list[str]:
-    pairs = (f"{SUGGESTED} over {DONE}", f"{SUGGESTED} over {STEADY}")
-    if not replay.parts:
-        return []
-    head = ["where", "rows", *(f"over {OVER[pair.partition(' over ')[2]]}" for pair in pairs)]
+    others = (DONE, STEADY)
     rows = [
         [
-            f"{part.name} {values_in_words(asdict(part))}" + of(replay.units.get(part.name, "")),
+            f"{part.name} {values_in_words(asdict(part))}{replay.unit(part.name)}",
             str(part.rows),
-            *(_with_interval(part.gains[pair]) if part.gains else "-" for pair in pairs),
+            *(_with_interval(part.gains[f"{SUGGESTED} over {who}"]) if part.gains else "-" for who in others),
         ]
         for part in replay.parts
     ]
-    return [
-        "As suggested, by parts of the rows (of twenty such intervals one is expected to miss):",
-        *(f"  {line}" for line in table(head, rows)),
-    ]
+    title = "As suggested, by parts of the rows (of twenty such intervals one is expected to miss):"
+    return titled(title, ["where", "rows", *(f"over {OVER[who]}" for who in others)], rows) if rows else []
 
 
 def values_in_words(part: Mapping[str, Any]) -> str:
     """Return "0 to 2.5", the values of a part as plain data."""
-    low, high = (value if isinstance(value, str) else f"{value:.4g}" for value in (part["low"], part["high"]))
+    low, high = (shown(part[end], 4) for end in ("low", "high"))
     return low if low == high else f"{low} to {high}"
 
 
@@ -235,39 +233,15 @@ def _with_interval(found: Gain) -> str:
     return f"{found.gain:.4g} ({low:.4g} to {high:.4g})"
 
 
-def _clear(found: Gain) -> str:
-    low, high = found.interval
-    if low == high == 0.0:
-        return " (always the same)"
-    return "" if low > 0.0 else " (clearly less)" if high < 0.0 else " (no clear difference)"
-
-
 def _advice(replay: Replay) -> list[str]:
-    names = list(replay.steps[0].decisions[SUGGESTED])
-    each = replay.forecasts
-    head = [
-        *(["for"] if each else []),
-        "as of",
-        "rows",
-        *(f"{name} suggested" for name in names),
-        *(f"{name} by expectation" for name in names),
-    ]
+    names, ways = list(replay.steps[0].decisions[SUGGESTED]), {SUGGESTED: "suggested", STEADY: "by expectation"}
+    head = ["as of", "rows", *(f"{name} {way}" for way in ways.values() for name in names)]
     rows = [
-        [
-            *([step.row or ""] if each else []),
-            step.line,
-            str(step.rows),
-            *(_shown(step.decisions[who][name]) for who in (SUGGESTED, STEADY) for name in names),
-        ]
+        [step.line, str(step.rows), *(shown(step.decisions[who][name], 4) for who in ways for name in names)]
         for step in replay.steps[:_ADVICE]
     ]
+    if replay.forecasts:
+        head, rows = ["for", *head], [[step.row or "", *row] for step, row in zip(replay.steps, rows, strict=False)]
     more = len(replay.steps) - len(rows)
-    return [
-        "Advice of both halves:",
-        *(f"  {line}" for line in table(head, rows)),
-        *([f"  and {more} others (--json has all)"] if more else []),
-    ]
-
-
-def _shown(value: float | int | str) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    others = [f"  and {more} others (--json has all)"] if more else []
+    return [*titled("Advice of both halves:", head, rows), *others]

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -173,6 +173,15 @@ class Suggestion:
         """The decision by name."""
         return self.best.decision
 
+    @property
+    def most(self) -> str:
+        """What bounds are, in words."""
+        return "at most" if self.minimise else "at least"
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column as it stands behind a number."""
+        return of(self.units.get(name, ""))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""
         plain = asdict(replace(self, evidence=None, search=None))
@@ -196,11 +205,8 @@ class Suggestion:
         return "\n".join(line for part in _parts(self) for line in (*part, ""))
 
 
-#: Most contexts whose change of weight is told.
-_TOLD = 4
-
-#: Most alternatives that are told.
-_ALTERNATIVES = 10
+#: Most contexts whose change of weight is told, and most alternatives.
+_TOLD, _ALTERNATIVES = 4, 10
 
 
 def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
@@ -209,25 +215,54 @@ def _parts(suggestion: Suggestion) -> Iterator[list[str]]:
     yield _decision(suggestion)
     if suggestion.best.guaranteed is not None:
         yield _worst(suggestion)
+    names = list(suggestion.best.decision)
     if suggestion.prices:
-        yield _prices(suggestion)
+        size = "share" if suggestion.set == "cvar" else "radius"
+        rows = [
+            [f"{one.size:.4g}", *_values(one), f"{one.guaranteed:.4g}", f"{one.expected:.4g}", f"{one.price:.3g}"]
+            for one in suggestion.prices
+        ]
+        yield titled(f"Price of robustness, by {size}:", [size, *names, "guaranteed", "expected", "price"], rows)
     if suggestion.front:
-        yield _front(suggestion)
+        told = "expected" if suggestion.best.guaranteed is None else "worst"
+        outcomes = (f"{told} {one.name}{suggestion.unit(one.name)}" for one in suggestion.outcomes)
+        rows = [
+            [*_values(one), *(f"{value:.4g}" for value in one.worst.values()), one.which or "-"]
+            for one in suggestion.front
+        ]
+        yield titled("Decisions that no other beats in all outcomes:", [*names, *outcomes, "which is"], rows)
     if suggestion.alternatives:
         yield _alternatives(suggestion)
     elif suggestion.second is not None:
         yield ["Next best that differs:", f"  {_judged(suggestion.second, suggestion)}"]
-    yield _influences(suggestion)
+    rows = [
+        [
+            entry.name,
+            entry.role,
+            "-" if entry.lengthscale is None else f"{entry.lengthscale:.3g}{suggestion.unit(entry.name)}",
+            f"{entry.swing:.3g}{suggestion.unit(suggestion.outcome)}",
+        ]
+        for entry in sorted(suggestion.influences, key=lambda entry: -entry.swing)
+    ]
+    yield titled("What was learnt:", ["column", "role", "length-scale", f"moves {suggestion.outcome} by"], rows)
     if suggestion.outliers:
         yield _outliers(suggestion)
 
 
 def why(suggestion: Suggestion) -> str:
     """Return what the decision is best under, in words."""
+    here = suggestion.replayed
     if suggestion.explore:
         return f"to try: it may yet turn out best, at {suggestion.optimistic:.4g}"
-    if suggestion.replayed is not None:
-        return _paid(suggestion)
+    if here is not None and not here.blocks:
+        return "best expectation; the log is too short for a replay"
+    if here is not None:
+        half = f"rows that count half after {here.half_life:.3g} {suggestion.time_unit}" if here.half_life else ""
+        how = f"best worst expectation within {here.radius:.3g} of" if here.radius else "best expectation under"
+        return (
+            f"{how} {half.rstrip() or 'all rows alike'}: of {here.options} such ways the plainest that pays in later "
+            "blocks of the log"
+        )
     if suggestion.objective == "ro":
         return "best in its worst context"
     if suggestion.objective in ("replay", "so"):
@@ -237,83 +272,57 @@ def why(suggestion: Suggestion) -> str:
     return f"best worst expectation over the set '{suggestion.set}' of radius {suggestion.size:g}"
 
 
-def _paid(suggestion: Suggestion) -> str:
-    """Return what was taken by replay, in words."""
-    here = suggestion.replayed
-    if here is None or not here.blocks:
-        return "best expectation; the log is too short for a replay"
-    past = "all rows alike" if here.half_life is None else f"rows that count half after {here.half_life:.3g}"
-    past += "" if here.half_life is None else f" {suggestion.time_unit}".rstrip()
-    how = f"best worst expectation within {here.radius:.3g} of" if here.radius else "best expectation under"
-    return f"{how} {past}: of {here.options} such ways the plainest that pays in later blocks of the log"
-
-
-def _earned(suggestion: Suggestion) -> list[str]:
+def _earned(suggestion: Suggestion) -> Iterator[str]:
     """Return what the way to decide would have earned in later blocks, and the insurance."""
-    lines, unit = [], of(suggestion.units.get(suggestion.outcome, ""))
+    unit = suggestion.unit(suggestion.outcome)
     if (here := suggestion.replayed) is not None and here.earned and here.gain:
         low, high = here.gain.interval
-        over = (
-            ""
-            if here.half_life is None and not here.radius
-            else (
-                f", {here.gain.gain:.3g} ({low:.3g} to {high:.3g}) more than the best expectation over all rows alike"
-            )
-        )
-        lines.append(
+        more = f", {here.gain.gain:.3g} ({low:.3g} to {high:.3g}) more than the best expectation over all rows alike"
+        yield (
             f"In {here.blocks} later blocks of {here.horizon} rows of the log, this way to decide would have brought "
-            f"{here.earned.mean:.4g}{unit} a row by the model (worst tenth of blocks {here.earned.worst:.4g}){over}"
+            f"{here.earned.mean:.4g}{unit} a row by the model (worst tenth of blocks {here.earned.worst:.4g})"
+            f"{'' if here.half_life is None and not here.radius else more}"
         )
     if (sure := suggestion.insured) is not None:
-        most = "at most" if suggestion.minimise else "at least"
-        lines.append(
+        yield (
             f"Insured against the next {sure.horizon} rows lying within {sure.radius:.3g} of the reference "
-            f"(probability {sure.coverage:.0%}): {named(sure.decision, suggestion.units)}, an expectation of {most} "
-            f"{sure.guaranteed:.4g}{unit}; price {sure.price:.3g}{unit}"
+            f"(probability {sure.coverage:.0%}): {named(sure.decision, suggestion.units)}, an expectation of "
+            f"{suggestion.most} {sure.guaranteed:.4g}{unit}; price {sure.price:.3g}{unit}"
         )
-    return lines
 
 
 def _decision(suggestion: Suggestion) -> list[str]:
-    best, name, units = suggestion.best, suggestion.outcome, suggestion.units
-    unit = of(units.get(name, ""))
-    lines = [f"Decision: {named(best.decision, units)}", f"  ({why(suggestion)})"]
+    best, name, unit = suggestion.best, suggestion.outcome, suggestion.unit(suggestion.outcome)
+    lines = [f"Decision: {named(best.decision, suggestion.units)}", f"  ({why(suggestion)})"]
     if suggestion.constraints:
         lines.append(f"  (it keeps {', '.join(suggestion.constraints)})")
     low, high = best.interval
-    close = functools.partial(rounded, doubt=(high - low) / 2.0)
+    known = (high - low) / 2.0
+    close = functools.partial(rounded, doubt=known)
     lines.append(
         f"Expected {name}: {close(best.expected)}{unit}, which the log places between {close(low)} and {close(high)} "
         "(95 %)"
     )
     for one in suggestion.outcomes:
         low, high = one.interval
-        lines.append(f"  {one.name} {one.expected:.4g}{of(units.get(one.name, ''))}, between {low:.4g} and {high:.4g}")
+        lines.append(f"  {one.name} {one.expected:.4g}{suggestion.unit(one.name)}, between {low:.4g} and {high:.4g}")
     if best.guaranteed is not None and best.worst is not None:
-        most = "at most" if suggestion.minimise else "at least"
         nearly = ", nearly that of the worst context there is" if suggestion.nearly_worst else ""
         lines.append(
-            f"Guaranteed {name}: an expectation of {most} {close(best.guaranteed)}{unit}; the worst case of the model "
-            f"is {close(best.worst)}{nearly}"
+            f"Guaranteed {name}: an expectation of {suggestion.most} {close(best.guaranteed)}{unit}; the worst case of "
+            f"the model is {close(best.worst)}{nearly}"
         )
-    if suggestion.given_up > 0.0:
-        verb = "costs more" if suggestion.minimise else "earns less"
-        lines.append(
-            f"It {verb} by {suggestion.given_up:.4g}{unit} than the best decision if contexts come as in the "
-            f"{suggestion.reference}"
-        )
-    else:
-        lines.append(f"No decision is better if contexts come as in the {suggestion.reference}")
-    lines += _earned(suggestion)
-    lines.append(f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}")
-    known = (best.interval[1] - best.interval[0]) / 2.0
-    lines.append(
+    less = f"It {'costs more' if suggestion.minimise else 'earns less'} by {suggestion.given_up:.4g}{unit}"
+    than = f"{less} than the best decision" if suggestion.given_up > 0.0 else "No decision is better"
+    lines += [
+        f"{than} if contexts come as in the {suggestion.reference}",
+        *_earned(suggestion),
+        f"A single {name} lies around its expectation with standard deviation {suggestion.noise:.4g}{unit}",
         f"Trying it once would teach: its expectation, known to within {known:.4g}{unit}, would be known to within "
-        f"{suggestion.taught:.4g}{unit}"
-    )
+        f"{suggestion.taught:.4g}{unit}",
+    ]
     has = f"; the forecast has {suggestion.contexts} different contexts" if suggestion.reference == "forecast" else ""
-    lines.append(f"Learnt from {suggestion.rows} rows{has}")
-    return lines
+    return [*lines, f"Learnt from {suggestion.rows} rows{has}"]
 
 
 def _worst(suggestion: Suggestion) -> list[str]:
@@ -321,55 +330,18 @@ def _worst(suggestion: Suggestion) -> list[str]:
         return [f"Worst distribution: that of the {suggestion.reference} itself"]
     lines = ["Worst distribution, as if"]
     for moved in suggestion.shifted[:_TOLD]:
-        context = named(moved.context, suggestion.units)
-        if moved.weight > 0.0:
-            lines.append(f"  {context} came {moved.worst / moved.weight:.3g} times as often")
-        else:
-            lines.append(
-                f"  {context}, which the {suggestion.reference} gives no weight, came {moved.worst:.3g} of times"
-            )
+        how = (
+            f" came {moved.worst / moved.weight:.3g} times as often"
+            if moved.weight > 0.0
+            else f", which the {suggestion.reference} gives no weight, came {moved.worst:.3g} of times"
+        )
+        lines.append(f"  {named(moved.context, suggestion.units)}{how}")
     if len(suggestion.shifted) > _TOLD:
         lines.append(f"  and {len(suggestion.shifted) - _TOLD} other contexts changed their weight")
-    lines += [
-        f"  {name} is {worst:.4g}{of(suggestion.units.get(name, ''))} on average, in the {suggestion.reference} "
-        f"{mean:.4g}"
+    return lines + [
+        f"  {name} is {worst:.4g}{suggestion.unit(name)} on average, in the {suggestion.reference} {mean:.4g}"
         for name, (mean, worst) in suggestion.means.items()
     ]
-    return lines
-
-
-def _prices(suggestion: Suggestion) -> list[str]:
-    size = "share" if suggestion.set == "cvar" else "radius"
-    head = [size, *suggestion.best.decision, "guaranteed", "expected", "price"]
-    rows = [
-        [
-            f"{entry.size:.4g}",
-            *(_shown(value) for value in entry.decision.values()),
-            f"{entry.guaranteed:.4g}",
-            f"{entry.expected:.4g}",
-            f"{entry.price:.3g}",
-        ]
-        for entry in suggestion.prices
-    ]
-    return [f"Price of robustness, by {size}:", *_table(head, rows)]
-
-
-def _front(suggestion: Suggestion) -> list[str]:
-    told = "expected" if suggestion.best.guaranteed is None else "worst"
-    head = [
-        *suggestion.best.decision,
-        *(f"{told} {one.name}{of(suggestion.units.get(one.name, ''))}" for one in suggestion.outcomes),
-        "which is",
-    ]
-    rows = [
-        [
-            *(_shown(value) for value in entry.decision.values()),
-            *(f"{value:.4g}" for value in entry.worst.values()),
-            entry.which or "-",
-        ]
-        for entry in suggestion.front
-    ]
-    return ["Decisions that no other beats in all outcomes:", *_table(head, rows)]
 
 
 def _alternatives(suggestion: Suggestion) -> list[str]:
@@ -377,7 +349,7 @@ def _alternatives(suggestion: Suggestion) -> list[str]:
     rows = [
         [
             entry.line,
-            *(_shown(value) for value in entry.judged.decision.values()),
+            *_values(entry.judged),
             f"{entry.judged.expected:.4g}",
             "-" if entry.judged.guaranteed is None else f"{entry.judged.guaranteed:.4g}",
             f"{entry.best:.0%}",
@@ -386,26 +358,7 @@ def _alternatives(suggestion: Suggestion) -> list[str]:
         for entry in suggestion.alternatives[:_ALTERNATIVES]
     ]
     more = len(suggestion.alternatives) - len(rows)
-    return [
-        "Alternatives, best first:",
-        *_table(head, rows),
-        *([f"  and {more} others"] if more else []),
-    ]
-
-
-def _influences(suggestion: Suggestion) -> list[str]:
-    units = suggestion.units
-    head = ["column", "role", "length-scale", f"moves {suggestion.outcome} by"]
-    rows = [
-        [
-            entry.name,
-            entry.role,
-            "-" if entry.lengthscale is None else f"{entry.lengthscale:.3g}{of(units.get(entry.name, ''))}",
-            f"{entry.swing:.3g}{of(units.get(suggestion.outcome, ''))}",
-        ]
-        for entry in sorted(suggestion.influences, key=lambda entry: -entry.swing)
-    ]
-    return ["What was learnt:", *_table(head, rows)]
+    return [*titled("Alternatives, best first:", head, rows), *([f"  and {more} others"] if more else [])]
 
 
 def _outliers(suggestion: Suggestion) -> list[str]:
@@ -420,25 +373,26 @@ def _outliers(suggestion: Suggestion) -> list[str]:
         by = "" if row.residual is None else f", {abs(row.residual):.2g} {'above' if row.residual > 0 else 'below'}"
         met = {name: value for name, value in row.context.items() if value is not None}
         lines.append(f"  {row.line}: {named({**row.decision, **met}, suggestion.units)}{by}")
-    if len(rows) > _TOLD:
-        lines.append(f"  and {len(rows) - _TOLD} others")
-    return lines
+    return [*lines, f"  and {len(rows) - _TOLD} others"] if len(rows) > _TOLD else lines
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [f"  {line}" for line in table(head, rows)]
+def titled(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, its columns aligned, below its title."""
+    return [title, *(f"  {line}" for line in table(head, rows))]
 
 
 def _judged(judged: Judged, suggestion: Suggestion) -> str:
-    guaranteed = "" if judged.guaranteed is None else f", guaranteed {judged.guaranteed:.4g}"
-    return (
-        f"{named(judged.decision, suggestion.units)}: expected {suggestion.outcome} {judged.expected:.4g}{guaranteed}"
-    )
+    expected = f"{named(judged.decision, suggestion.units)}: expected {suggestion.outcome} {judged.expected:.4g}"
+    return expected if judged.guaranteed is None else f"{expected}, guaranteed {judged.guaranteed:.4g}"
+
+
+def _values(entry: Judged | Price | OnFront) -> list[str]:
+    return [shown(value) for value in entry.decision.values()]
 
 
 def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
     """Return "price = 7.5 euro, staff = 3"."""
-    return ", ".join(f"{name} = {_shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+    return ", ".join(f"{name} = {shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
 
 
 def rounded(value: float, doubt: float) -> str:
@@ -454,5 +408,6 @@ def of(unit: str) -> str:
     return f" {unit}" if unit else ""
 
 
-def _shown(value: float | int | str) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def shown(value: float | int | str, digits: int = 6) -> str:
+    """Return a number to its first digits, and what is whole or a name as it is."""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
