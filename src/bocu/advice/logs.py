@@ -146,10 +146,7 @@ FEWEST_ROWS = 3
 
 #: What becomes of rows that lack contexts and nothing else.
 AVERAGE, LEAVE_OUT = "average", "leave-out"
-MISSING = {
-    AVERAGE: "they count, averaged over what the contexts may have been",
-    LEAVE_OUT: "they do not count",
-}
+MISSING = {AVERAGE: "they count, averaged over what the contexts may have been", LEAVE_OUT: "they do not count"}
 
 #: Beyond this, squares and products of values are no finite numbers.
 LARGEST = 1e100

@@ -54,10 +54,7 @@ if TYPE_CHECKING:
     from bocu.advice.outcomes import Combined
 
 ONE_HOT, HAMMING = "one-hot", "hamming"
-CODES = {
-    ONE_HOT: "one input a name, each with a length-scale",
-    HAMMING: "different or not, one length-scale a choice",
-}
+CODES = {ONE_HOT: "one input a name, each with a length-scale", HAMMING: "different or not, one length-scale a choice"}
 
 
 def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) -> Structure:

@@ -4,30 +4,17 @@ A page is made from the plain data of `to_dict` and nothing else. Every number a
 `data-from` is the JSON pointer (RFC 6901) to where it comes from.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
 from bocu.advice.replayed import DONE, NAMES, NEAR, STEADY, SUGGESTED
+from bocu.advice.suggestion import shown
 from bocu.core.io.pages import page_template
 
 #: Rows of the log that a page shows.
 MOST_ROWS = 300
-
-_PICTURES: Mapping[str, Callable[..., Any]] = {
-    "slice": pictures.slice_picture,
-    "curve": pictures.curve_picture,
-    "trade-off": pictures.trade_off_picture,
-    "weights": pictures.weights_picture,
-    "learnt": pictures.learnt_picture,
-    "front": pictures.front_picture,
-    "radius": pictures.radius_picture,
-    "earned": pictures.earned_picture,
-    "ahead": pictures.ahead_picture,
-    "parts": pictures.parts_picture,
-    "advice": pictures.advice_picture,
-}
 
 
 def page_of(plain: Mapping[str, Any]) -> str:
@@ -55,12 +42,7 @@ def replay_page_of(plain: Mapping[str, Any]) -> str:
         plain: as `Replay.to_dict` returns it, or as it was read from JSON.
     """
     return _rendered(
-        "replay.html.jinja",
-        plain,
-        names=NAMES,
-        ways=(SUGGESTED, STEADY, DONE),
-        near=f"{NEAR:.0%}",
-        most_rows=MOST_ROWS,
+        "replay.html.jinja", plain, names=NAMES, ways=(SUGGESTED, STEADY, DONE), near=f"{NEAR:.0%}", most_rows=MOST_ROWS
     )
 
 
@@ -71,7 +53,8 @@ def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
         from markupsafe import Markup
 
         name = "-".join([kind, *map(str, arguments)])
-        return Markup(pictures.svg(_PICTURES[kind](plain, *arguments), name, description))
+        picture = getattr(pictures, f"{kind.replace('-', '_')}_picture")
+        return Markup(pictures.svg(picture(plain, *arguments), name, description))
 
     return str(
         page_template("bocu.advice", template).render(
@@ -93,13 +76,8 @@ def _traced(plain: Any, path: tuple[str | int, ...]) -> Any:
         value = value[part]
     pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
     if isinstance(value, float | int):
-        return Markup('<data value="{}" data-from="{}">{}</data>').format(repr(value), pointer, shown(value))
+        return Markup('<data value="{}" data-from="{}">{}</data>').format(repr(value), pointer, shown(value, 4))
     return Markup('<span data-from="{}">{}</span>').format(pointer, "–" if value is None else value)
-
-
-def shown(value: float | int) -> str:
-    """Return a number as the page shows it."""
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 def _text(package: str, name: str) -> str:

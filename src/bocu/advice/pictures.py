@@ -64,18 +64,9 @@ def _styled() -> Iterator[None]:
     import matplotlib as mpl
 
     with style.applied():
-        mpl.rcParams.update(
-            {
-                "text.parse_math": False,
-                "axes.formatter.use_mathtext": False,
-                "font.size": 9.0,
-                "axes.labelsize": 9.0,
-                "xtick.labelsize": 8.5,
-                "ytick.labelsize": 8.5,
-                "legend.fontsize": 8.5,
-                "axes.titlesize": 9.0,
-            }
-        )
+        mpl.rcParams.update({"text.parse_math": False, "axes.formatter.use_mathtext": False})
+        mpl.rcParams.update(dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 9.0))
+        mpl.rcParams.update(dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 8.5))
         yield
 
 
@@ -97,14 +88,19 @@ def short(text: str, most: int = _LETTERS) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+#: How each way to decide is drawn.
+_LINES: dict[str, dict[str, Any]] = {
+    SUGGESTED: {"color": style.BLUE},
+    STEADY: {"color": style.VERMILLION, "linestyle": style.DASHED},
+    DONE: {"color": style.GREY, "linestyle": style.DOTTED},
+}
+
 #: Contexts that a picture of weights shows.
 MOST_CONTEXTS = 10
 
 
 def slice_picture(plain: Plain, index: int) -> "Figure":
     """Draw how the outcome goes with one column; rows of the log are carried over to it, outliers crossed."""
-    import seaborn as sns
-
     cut = plain["details"]["slices"][index]
     outliers = [row["outlier"] for row in plain["details"]["rows"][: len(cut["rows"])]]
     names = isinstance(cut["suggested"], str)
@@ -113,61 +109,36 @@ def slice_picture(plain: Plain, index: int) -> "Figure":
     with drawing() as (figure, axes):
         if names:
             expected, low, high = (np.array(cut[key]) for key in ("expected", "low", "high"))
-            axes.errorbar(
-                at, expected, [expected - low, high - expected], fmt="o", color=style.BLUE, capsize=4, zorder=3
-            )
+            reach = [expected - low, high - expected]
+            axes.errorbar(at, expected, reach, fmt="o", color=style.BLUE, capsize=4, zorder=3)
             axes.set_xticks(at, [short(level) for level in cut["at"]])
-            if cut["worst"] is not None:
-                axes.plot(at, cut["worst"], linestyle="none", marker="_", markersize=14, color=style.VERMILLION)
+            look: dict[str, Any] = {"linestyle": "none", "marker": "_", "markersize": 14}
         else:
             axes.fill_between(at, cut["low"], cut["high"], color=style.BLUE, alpha=style.BAND_OPACITY, linewidth=0)
             axes.plot(at, cut["expected"], color=style.BLUE, marker="" if len(at) > 1 else "o")
-            if cut["worst"] is not None:
-                axes.plot(at, cut["worst"], color=style.VERMILLION, linestyle=style.DASHED)
+            look = {"linestyle": style.DASHED}
+        if cut["worst"] is not None:
+            axes.plot(at, cut["worst"], color=style.VERMILLION, **look)
+        if not names:
             axes.axvline(cut["suggested"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
-        for outlying, marker, colour in ((False, "o", style.GREY), (True, "X", style.VERMILLION)):
-            points = [row for row, out in zip(cut["rows"], outliers, strict=True) if out == outlying]
+        believed = {"color": style.GREY, "marker": "o", "s": 13, "alpha": 0.65, "zorder": 2}
+        outlying = {"color": style.VERMILLION, "marker": "X", "s": 42, "alpha": 1.0, "zorder": 4}
+        for is_out, look in enumerate((believed, outlying)):
+            points = [row for row, out in zip(cut["rows"], outliers, strict=True) if out == is_out]
             x = [_jitter(i) + places.get(value, np.nan) if names else value for i, (value, _) in enumerate(points)]
-            sns.scatterplot(
-                x=x,
-                y=[earned for _, earned in points],
-                ax=axes,
-                color=colour,
-                marker=marker,
-                s=42 if outlying else 13,
-                alpha=1.0 if outlying else 0.65,
-                linewidth=0.4,
-                zorder=4 if outlying else 2,
-                legend=False,
-            )
+            _points(axes, x, [earned for _, earned in points], linewidth=0.4, legend=False, **look)
         labelled(axes, column_with_unit(plain, cut["name"]), column_with_unit(plain, plain["outcome"]))
     return figure
 
 
 def curve_picture(plain: Plain) -> "Figure":
     """Draw guarantees against the size of the set."""
-    import seaborn as sns
-
     curve = plain["details"]["curve"]
     with drawing() as (figure, axes):
-        axes.plot(curve["size"], curve["suggested"], color=style.BLUE, label="suggested")
-        axes.plot(
-            curve["size"],
-            curve["steady"],
-            color=style.VERMILLION,
-            linestyle=style.DASHED,
-            label="best expectation",
-        )
-        sns.scatterplot(
-            x=[price["size"] for price in plain["prices"]],
-            y=[price["worst"] for price in plain["prices"]],
-            ax=axes,
-            color=style.INK,
-            marker="D",
-            s=18,
-            zorder=4,
-            label="best at that size",
-        )
+        axes.plot(curve["size"], curve["suggested"], **_LINES[SUGGESTED], label="suggested")
+        axes.plot(curve["size"], curve["steady"], **_LINES[STEADY], label="best expectation")
+        best = ([price[key] for price in plain["prices"]] for key in ("size", "worst"))
+        _points(axes, *best, color=style.INK, marker="D", s=18, zorder=4, label="best at that size")
         axes.axvline(plain["size"], color=style.INK, linewidth=0.8, linestyle=style.DOTTED)
         if plain["set"] == "cvar":
             axes.invert_xaxis()
@@ -179,23 +150,12 @@ def curve_picture(plain: Plain) -> "Figure":
 
 def trade_off_picture(plain: Plain) -> "Figure":
     """Draw what decisions guarantee against what they are expected to earn."""
-    import seaborn as sns
-
-    trade = plain["details"]["trade_off"]
+    trade, best = plain["details"]["trade_off"], plain["best"]
     others = np.array(trade["others"]).reshape(-1, 2)
-    best = plain["best"]
     with drawing() as (figure, axes):
-        sns.scatterplot(
-            x=others[:, 0], y=others[:, 1], ax=axes, color=style.GREY, s=12, alpha=0.55, label="other decisions"
-        )
-        axes.plot(
-            trade["expected"],
-            trade["worst"],
-            color=style.BLUE,
-            marker="o",
-            markersize=5,
-            label="not beaten in both",
-        )
+        _points(axes, others[:, 0], others[:, 1], color=style.GREY, s=12, alpha=0.55, label="other decisions")
+        look = {"color": style.BLUE, "marker": "o", "markersize": 5}
+        axes.plot(trade["expected"], trade["worst"], label="not beaten in both", **look)
         axes.plot([best["expected"]], [best["worst"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
         axes.legend()
         shown = column_with_unit(plain, plain["outcome"])
@@ -205,70 +165,39 @@ def trade_off_picture(plain: Plain) -> "Figure":
 
 def weights_picture(plain: Plain) -> "Figure":
     """Draw the weights of contexts in forecast or log and in the worst distribution."""
-    import seaborn as sns
-
     contexts = plain["details"]["contexts"][:MOST_CONTEXTS]
     labels = [short(", ".join(f"{name} {value:.4g}" for name, value in one["context"].items()), 40) for one in contexts]
     kinds = {"weight": plain["reference"], "worst": "worst"}
     with drawing(0.75 + 0.26 * len(contexts)) as (figure, axes):
-        sns.barplot(
-            x=[one[key] for key in kinds for one in contexts],
-            y=[f"{i}" for _ in kinds for i in range(len(contexts))],
-            hue=[word for word in kinds.values() for _ in contexts],
-            ax=axes,
-            palette=[style.BLUE, style.VERMILLION],
-            saturation=1.0,
-            errorbar=None,
-        )
+        widths = [one[key] for key in kinds for one in contexts]
+        hue = [word for word in kinds.values() for _ in contexts]
+        _bars(axes, labels, widths, hue, "probability", palette=[style.BLUE, style.VERMILLION], errorbar=None)
         axes.set_ylim(len(contexts) - 0.4, -0.6)
-        _named_bars(axes, labels, "probability")
     return figure
 
 
 def learnt_picture(plain: Plain) -> "Figure":
     """Draw by how much each column moves the outcome."""
-    import seaborn as sns
-
     entries = sorted(plain["influences"], key=lambda entry: -entry["swing"])
     with drawing(0.7 + 0.3 * len(entries)) as (figure, axes):
-        sns.barplot(
-            x=[entry["swing"] for entry in entries],
-            y=[f"{i}" for i in range(len(entries))],
-            hue=[entry["role"] for entry in entries],
-            ax=axes,
-            palette={"decision": style.BLUE, "context": style.VERMILLION},
-            saturation=1.0,
-            dodge=False,
-        )
-        shown = column_with_unit(plain, plain["outcome"])
-        _named_bars(axes, [short(entry["name"]) for entry in entries], f"moves {shown} by")
+        names, swings, roles = ([entry[key] for entry in entries] for key in ("name", "swing", "role"))
+        palette = {"decision": style.BLUE, "context": style.VERMILLION}
+        moves = f"moves {column_with_unit(plain, plain['outcome'])} by"
+        _bars(axes, [short(name) for name in names], swings, roles, moves, palette=palette, dodge=False)
     return figure
 
 
 def front_picture(plain: Plain) -> "Figure":
     """Draw the first two outcomes of decisions that no other beats in all."""
-    import seaborn as sns
-
-    first, second = (one["name"] for one in plain["outcomes"][:2])
+    names = [one["name"] for one in plain["outcomes"][:2]]
+    points = [(tuple(one["worst"][name] for name in names), one["which"]) for one in plain["front"]]
     with drawing() as (figure, axes):
-        sns.scatterplot(
-            x=[one["worst"][first] for one in plain["front"]],
-            y=[one["worst"][second] for one in plain["front"]],
-            ax=axes,
-            color=style.BLUE,
-            s=30,
-        )
-        for one in plain["front"]:
-            if one["which"]:
-                axes.annotate(
-                    short(one["which"]),
-                    (one["worst"][first], one["worst"][second]),
-                    xytext=(4, 4),
-                    textcoords="offset points",
-                    color=style.INK,
-                )
+        _points(axes, *zip(*(point for point, _ in points), strict=True), color=style.BLUE, s=30)
+        for point, which in points:
+            if which:
+                axes.annotate(short(which), point, xytext=(4, 4), textcoords="offset points", color=style.INK)
         told = "expected" if plain["best"]["worst"] is None else "worst case of"
-        labelled(axes, f"{told} {column_with_unit(plain, first)}", f"{told} {column_with_unit(plain, second)}")
+        labelled(axes, *(f"{told} {column_with_unit(plain, name)}" for name in names))
     return figure
 
 
@@ -291,25 +220,30 @@ def radius_picture(plain: Plain) -> "Figure":
     return figure
 
 
-def _named_bars(axes: "Axes", names: Sequence[str], x: str) -> None:
+def _points(axes: "Axes", x: Sequence[float], y: Sequence[float], **look: Any) -> None:
+    import seaborn as sns
+
+    sns.scatterplot(x=x, y=y, ax=axes, **look)
+
+
+def _bars(
+    axes: "Axes", names: Sequence[str], widths: Sequence[float], hue: Sequence[str], told: str, **look: Any
+) -> None:
+    """Draw bars of widths beside names, one a name of each hue."""
+    import seaborn as sns
+
+    y = [f"{i % len(names)}" for i in range(len(widths))]
+    sns.barplot(x=widths, y=y, hue=hue, ax=axes, saturation=1.0, **look)
     axes.set_yticks(range(len(names)), names)
     axes.legend(title=None, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # no bar is beneath it
     axes.grid(visible=True, axis="x")
-    axes.set_xlabel(x)
+    axes.set_xlabel(told)
     axes.set_ylabel("")
 
 
 def _jitter(i: int) -> float:
     """Return an offset that keeps points of one name apart."""
     return 0.24 * ((i * 0.618034) % 1.0 - 0.5) - 0.25
-
-
-#: How each way to decide is drawn.
-_LINES: dict[str, dict[str, Any]] = {
-    SUGGESTED: {"color": style.BLUE},
-    STEADY: {"color": style.VERMILLION, "linestyle": style.DASHED},
-    DONE: {"color": style.GREY, "linestyle": style.DOTTED},
-}
 
 
 def earned_picture(plain: Plain) -> "Figure":
@@ -330,17 +264,11 @@ def ahead_picture(plain: Plain) -> "Figure":
         at = np.arange(1, len(plain["judgements"]) + 1)
         axes.axhline(0.0, color=style.INK, linewidth=0.8)
         for other, look, to_the_right in ((DONE, _LINES[SUGGESTED], 0.02), (STEADY, _LINES[STEADY], 0.04)):
-            pair = f"{SUGGESTED} over {other}"
+            pair, rows = f"{SUGGESTED} over {other}", len(at)
             axes.plot(at, [row["ahead"][pair] for row in plain["judgements"]], label=f"of {OVER[other]}", **look)
-            gain, interval = plain["gains"][pair]["gain"], plain["gains"][pair]["interval"]
-            axes.errorbar(
-                [len(at) * (1.0 + to_the_right)],
-                [gain * len(at)],
-                [[(gain - interval[0]) * len(at)], [(interval[1] - gain) * len(at)]],
-                color=look["color"],
-                fmt="_",
-                capsize=4,
-            )
+            gain, (low, high) = plain["gains"][pair]["gain"], plain["gains"][pair]["interval"]
+            reach = [[(gain - low) * rows], [(high - gain) * rows]]
+            axes.errorbar([rows * (1.0 + to_the_right)], [gain * rows], reach, color=look["color"], fmt="_", capsize=4)
         axes.legend()
         labelled(axes, "rows judged, in time", f"ahead in {column_with_unit(plain, plain['outcome'])}")
     return figure
@@ -356,23 +284,20 @@ def parts_picture(plain: Plain) -> "Figure":
             found = [(i, part["gains"][pair]) for i, part in enumerate(parts) if part["gains"]]
             gains = np.array([one["gain"] for _, one in found])
             limits = np.array([one["interval"] for _, one in found]).reshape(-1, 2)
-            axes.errorbar(
-                gains,
-                [i + shift for i, _ in found],
-                xerr=np.abs(limits.T - gains),
-                color=look["color"],
-                fmt=marker,
-                markersize=5,
-                capsize=3,
-                label=f"over {OVER[other]}",
-            )
+            drawn = {
+                "color": look["color"],
+                "fmt": marker,
+                "markersize": 5,
+                "capsize": 3,
+                "label": f"over {OVER[other]}",
+            }
+            axes.errorbar(gains, [i + shift for i, _ in found], xerr=np.abs(limits.T - gains), **drawn)
         axes.set_yticks(range(len(parts)), [f"{short(part['name'])}\n{values_in_words(part)}" for part in parts])
         axes.set_ylim(len(parts) - 0.5, -0.5)
         axes.legend(title=None, loc="lower right", bbox_to_anchor=(1.0, 1.0))  # nothing is beneath it
         axes.grid(visible=True, axis="x")
-        axes.set_xlabel(
-            f"{'saved' if plain['minimise'] else 'gained'} a row in {column_with_unit(plain, plain['outcome'])}"
-        )
+        verb = "saved" if plain["minimise"] else "gained"
+        axes.set_xlabel(f"{verb} a row in {column_with_unit(plain, plain['outcome'])}")
         axes.set_ylabel("")
     return figure
 

@@ -475,12 +475,7 @@ def _brought(verdict: Judgement, outcomes: Sequence[Outcome]) -> list[Brought]:
 
 
 def _judgements(
-    verdict: Judgement,
-    payoffs: dict[str, np.ndarray],
-    logged: np.ndarray,
-    names: Sequence[str],
-    seen: Log,
-    sign: float,
+    verdict: Judgement, payoffs: dict[str, np.ndarray], logged: np.ndarray, names: Sequence[str], seen: Log, sign: float
 ) -> list[JudgedRow]:
     ahead = {_pair((one, other)): np.cumsum(payoffs[one] - payoffs[other]) for one, other in PAIRS}
     return [
