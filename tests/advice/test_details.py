@@ -8,7 +8,7 @@ import pytest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import read_forecast, read_log, read_log_table
+from bocu.advice.logs import read_forecast, read_log_table, read_logs
 from bocu.advice.model import Learnt, standardised_residuals
 from bocu.advice.posteriors import LargePosterior
 from bocu.learners.surrogates.continuous.model import Posterior
@@ -37,7 +37,7 @@ def found() -> bocu.Suggestion:
 @pytest.fixture(scope="module")
 def learnt() -> Learnt:
     decisions = read_decisions(ASKED["decisions"])
-    log = read_log(read_log_table(shop(), "log"), decisions, ["rain"], "profit")
+    log = read_logs(read_log_table(shop(), "log"), decisions, ["rain"], ["profit"])[0]
     return Learnt(decisions, log, FORECAST_READ, 1.0)
 
 

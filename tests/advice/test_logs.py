@@ -5,7 +5,7 @@ import pytest
 
 import bocu
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import read_forecast, read_log, read_log_table
+from bocu.advice.logs import read_forecast, read_log_table, read_logs
 
 HEAD = "price,rain,profit\n"
 
@@ -15,7 +15,7 @@ def log(tmp_path):
     def read(text, decisions="price:1..20", contexts=("rain",), outcome="profit", encoding="utf-8"):
         file = tmp_path / "log.csv"
         file.write_bytes(text.encode(encoding))
-        return read_log(read_log_table(file, "log"), read_decisions(decisions), contexts, outcome)
+        return read_logs(read_log_table(file, "log"), read_decisions(decisions), contexts, [outcome])[0]
 
     return read
 

@@ -8,7 +8,7 @@ import bocu
 from bocu.advice import model
 from bocu.advice.cells import Boxes, fewer_contexts, gathered, representatives
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import Forecast, read_log, read_log_table, weighted
+from bocu.advice.logs import Forecast, read_log_table, read_logs, weighted
 from bocu.advice.model import Learnt
 from bocu.advice.posteriors import LargePosterior, Trended, trend
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors
@@ -122,7 +122,7 @@ def test_an_ascent_that_is_told_the_curvature_ends_where_one_that_is_not_does(mo
 def test_what_a_trial_would_teach_is_what_a_row_more_does():
     log = kiosk(30)
     chosen = read_decisions(ASKED["decisions"])
-    seen = read_log(read_log_table(log, "log"), chosen, ["rain"], "profit")
+    seen = read_logs(read_log_table(log, "log"), chosen, ["rain"], ["profit"])[0]
     forecast = weighted(seen.contexts[:4], np.arange(1.0, 5.0))
     learnt = Learnt(chosen, seen, forecast, 1.0)
     value, here = seen.decisions[2], learnt.posterior

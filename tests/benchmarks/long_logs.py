@@ -56,12 +56,12 @@ def told(found: object) -> str:
 def foretold(rows: int) -> str:
     """Return how well the model of a log foretells rows that it has not seen."""
     from bocu.advice.choices import read_decisions
-    from bocu.advice.logs import read_log, read_log_table, weighted
+    from bocu.advice.logs import read_log_table, read_logs, weighted
     from bocu.advice.model import Learnt
 
     decisions, contexts = read_decisions(ASKED["decisions"]), ASKED["contexts"]
     seen, unseen = (
-        read_log(read_log_table(log(count, seed), "log"), decisions, contexts, ASKED["outcome"])
+        read_logs(read_log_table(log(count, seed), "log"), decisions, contexts, [ASKED["outcome"]])[0]
         for count, seed in ((rows, 0), (UNSEEN, 1))
     )
     learnt = Learnt(decisions, seen, weighted(unseen.contexts[:8], np.ones(8)), 1.0)

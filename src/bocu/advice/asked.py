@@ -44,44 +44,6 @@ class Alternatives:
     notes: tuple[str, ...]
 
 
-def decisions_of(table: LogTable, log: LogTable, others: Collection[str]) -> Decisions:
-    """Return what is decided: each column that alternatives and log both have, but for contexts and outcomes.
-
-    Numbers go from the smallest to the largest that either has, and are whole where all are; anything else is a choice
-    of the names that either has.
-
-    Raises:
-        BocuError: they have no such column in common.
-    """
-    names = [name for name in table.columns if name in log.columns and name not in others]
-    if not names:
-        raise BocuError(
-            f"{table.name}: found the columns {', '.join(table.columns) or 'none'}; at least one decision that the log "
-            "has too is wanted"
-        )
-    return Decisions(tuple(_part(name, [*table.columns[name], *log.columns[name]]) for name in names))
-
-
-def read_alternatives(table: LogTable, decisions: Decisions) -> Alternatives:
-    """Read alternatives.
-
-    Raises:
-        BocuError: a column is missing or holds what it must not, a value is missing, out of bounds or no whole number,
-            or there is no row.
-    """
-    notes: list[str] = []
-    values = read_rows(table, decisions, notes)
-    if not len(values):
-        raise BocuError(f"{table.name}: found no row; at least one alternative is wanted")
-    for faulty, what in (
-        (np.isnan(values).any(axis=1), "a value is missing; an alternative has all"),
-        (~decisions.inside(values), "out of the bounds of --decisions"),
-    ):
-        if faulty.any():
-            raise BocuError(f"{table.name}: {table.lines[int(np.argmax(faulty))]}: {what}")
-    return Alternatives(values, tuple(table.lines), tuple(notes))
-
-
 def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
     texts = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     try:
@@ -111,18 +73,43 @@ OBJECTIVES = {
 
 
 def what_is_decided(
-    decisions: str | Decisions | None, alternatives: Any, log: LogTable, others: Sequence[str]
+    decisions: str | Decisions | None, alternatives: Any, log: LogTable, others: Collection[str]
 ) -> tuple[Decisions, Alternatives | None]:
-    """Return what is decided and, where they are listed, the alternatives."""
-    if decisions is None and alternatives is None:
-        raise BocuError("--decisions: found none; what is decided is wanted, or a list of --alternatives")
+    """Return what is decided and, where they are listed, the alternatives.
+
+    Where a list alone says what is decided, it is each column that list and log both have, but for contexts and
+    outcomes (`others`). Numbers go from the smallest to the largest that either has, and are whole where all are;
+    anything else is a choice of the names that either has.
+
+    Raises:
+        BocuError: nothing says what is decided; of alternatives a column is missing or holds what it must not, a value
+            is missing, out of bounds or no whole number, or there is no row.
+    """
     chosen = read_decisions(decisions) if isinstance(decisions, str) else decisions
     if alternatives is None:
-        assert chosen is not None
+        if chosen is None:
+            raise BocuError("--decisions: found none; what is decided is wanted, or a list of --alternatives")
         return chosen, None
     table = read_log_table(alternatives, "alternatives")
-    chosen = chosen or decisions_of(table, log, others)
-    return chosen, read_alternatives(table, chosen)
+    if chosen is None:
+        names = [name for name in table.columns if name in log.columns and name not in others]
+        if not names:
+            raise BocuError(
+                f"{table.name}: found the columns {', '.join(table.columns) or 'none'}; at least one decision that the "
+                "log has too is wanted"
+            )
+        chosen = Decisions(tuple(_part(name, [*table.columns[name], *log.columns[name]]) for name in names))
+    notes: list[str] = []
+    values = read_rows(table, chosen, notes)
+    if not len(values):
+        raise BocuError(f"{table.name}: found no row; at least one alternative is wanted")
+    for faulty, what in (
+        (np.isnan(values).any(axis=1), "a value is missing; an alternative has all"),
+        (~chosen.inside(values), "out of the bounds of --decisions"),
+    ):
+        if faulty.any():
+            raise BocuError(f"{table.name}: {table.lines[int(np.argmax(faulty))]}: {what}")
+    return chosen, Alternatives(values, tuple(table.lines), tuple(notes))
 
 
 def what_is_allowed(

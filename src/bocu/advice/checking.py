@@ -1,6 +1,7 @@
 """All that is wrong with a log in one go, and a copy of it that is mended as far as that needs no guessing."""
 
 import csv
+import functools
 import io
 import re
 from collections import Counter
@@ -19,6 +20,8 @@ _ENGLISH = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _GERMAN = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _NAMED = 5
+
+_Tell = Callable[[Sequence[bool], str, str], None]
 
 
 @dataclass(frozen=True)
@@ -55,18 +58,24 @@ def check_log(table: LogTable, names: Collection[str] = (), time: str | None = N
     """
     faults: list[Fault] = []
     repaired: dict[str, Sequence[Any]] = {}
+
+    def told(name: str, rows: Sequence[bool], found: str, repair: str) -> None:
+        if any(rows):
+            lines = tuple(line for line, row in zip(table.lines, rows, strict=True) if row)
+            faults.append(Fault(name, found, lines, repair))
+
     for name, cells in table.columns.items():
         if name in names:
             repaired[name] = cells
         elif name == time:
-            repaired[name] = _dates(table, name, cells, faults)
+            repaired[name] = _dates(cells, functools.partial(told, name))
         else:
-            repaired.update(_numbers(table, name, cells, faults))
+            columns, whole = _numbers(name, cells, functools.partial(told, name))
+            repaired.update(columns)
+            faults += [Fault(name, found, (), repair) for found, repair in whole]
     rows = list(zip(*repaired.values(), strict=True))
     counts = Counter(rows)
-    twice = tuple(line for line, row in zip(table.lines, rows, strict=True) if counts[row] > 1)
-    if twice:
-        faults.append(Fault("rows", "stand more than once; each counts", twice, ""))
+    told("rows", [counts[row] > 1 for row in rows], "stand more than once; each counts", "")
     return faults, LogTable(table.name, repaired, table.lines)
 
 
@@ -81,24 +90,27 @@ def csv_of_log(table: LogTable) -> str:
     return target.getvalue()
 
 
-def _dates(table: LogTable, name: str, cells: Sequence[Any], faults: list[Fault]) -> Sequence[Any]:
+def _dates(cells: Sequence[Any], told: _Tell) -> Sequence[Any]:
+    """Return a column of dates as the repaired log has it; of numbers as it is."""
     if all(is_missing(cell) or _is_number(str(cell)) for cell in cells):
         return cells
     read, forms = dates_of(cells)
-    if len(used := set(forms) - {""}) < 2 and "" not in forms:
+    used = Counter(form for form in forms if form)
+    if len(used) < 2 and "" not in forms:
         return cells
-    most = Counter(form for form in forms if form).most_common(1)
-    usual = most[0][0] if most else ""
     if len(used) > 1:
-        others = tuple(line for line, form in zip(table.lines, forms, strict=True) if form not in ("", usual))
-        faults.append(Fault(name, f"two forms of dates are mixed, {' and '.join(sorted(used))}", others, "2024-03-31"))
-    unread = [not form and not is_missing(cell) for cell, form in zip(cells, forms, strict=True)]
-    _told(faults, table, name, unread, "no date", "left out")
-    return [str(np.datetime64(0, "D") + np.timedelta64(int(at), "D")) if np.isfinite(at) else "" for at in read]
+        usual = used.most_common(1)[0][0]
+        mixed = f"two forms of dates are mixed, {' and '.join(sorted(used))}"
+        told([form not in ("", usual) for form in forms], mixed, "2024-03-31")
+    told([not form and not is_missing(cell) for cell, form in zip(cells, forms, strict=True)], "no date", "left out")
+    return [str(np.datetime64(int(at), "D")) if np.isfinite(at) else "" for at in read]
 
 
-def _numbers(table: LogTable, name: str, cells: Sequence[Any], faults: list[Fault]) -> dict[str, Sequence[Any]]:
-    """Return a column as the repaired log has it: numbers, or a column a name where it holds names alone."""
+def _numbers(name: str, cells: Sequence[Any], told: _Tell) -> tuple[dict[str, Sequence[Any]], list[tuple[str, str]]]:
+    """Return a column as the repaired log has it, and what is wrong with the whole of it, each with its repair.
+
+    It is one of numbers, or a column a name where it holds names alone.
+    """
     texts = ["" if is_missing(cell) else str(cell).strip() for cell in cells]
     given = [bool(text) for text in texts]
     steps: tuple[tuple[str, str, Callable[[str], str]], ...] = (
@@ -114,33 +126,21 @@ def _numbers(table: LogTable, name: str, cells: Sequence[Any], faults: list[Faul
         if what == "marks of thousands" and mend("1,250") != "1,250" and not points:
             continue  # beside 12,5 a comma is a decimal one
         now = [mend(text) if not _is_number(text) else text for text in texts]
-        _told(faults, table, name, [a != b for a, b in zip(texts, now, strict=True)], what, repair)
+        told([a != b for a, b in zip(texts, now, strict=True)], what, repair)
         texts = now
     wrong = [has and not _is_number(text) for has, text in zip(given, texts, strict=True)]
+    odd = sorted({text for text, is_wrong in zip(texts, wrong, strict=True) if is_wrong})
     if any(given) and sum(wrong) == sum(given):
-        levels = sorted({text for text in texts if text})
-        told = ", ".join(f"{name} is {level}" for level in levels)
-        faults.append(Fault(name, f"text, {len(levels)} different", (), f"columns of 0 and 1: {told}"))
-        return {f"{name} is {level}": [str(int(text == level)) if text else "" for text in texts] for level in levels}
-    _told(
-        faults,
-        table,
-        name,
-        wrong,
-        "no number: " + ", ".join(sorted({t for t, w in zip(texts, wrong, strict=True) if w})),
-        "left out",
-    )
+        levels = [text for text in odd if text]
+        called = {level: f"{name} is {level}" for level in levels}
+        columns = {
+            f"{name} is {level}": [str(int(text == level)) if text else "" for text in texts] for level in levels
+        }
+        return columns, [(f"text, {len(levels)} different", f"columns of 0 and 1: {', '.join(called.values())}")]
+    told(wrong, f"no number: {', '.join(odd)}", "left out")
     texts = ["" if bad else text for bad, text in zip(wrong, texts, strict=True)]
-    if len({float(text) for text in texts if text}) == 1:
-        faults.append(Fault(name, "never changes: nothing can be learnt of it", (), ""))
-    return {name: texts}
-
-
-def _told(faults: list[Fault], table: LogTable, name: str, rows: Sequence[bool], what: str, repair: str) -> None:
-    if any(rows):
-        faults.append(
-            Fault(name, what, tuple(line for line, row in zip(table.lines, rows, strict=True) if row), repair)
-        )
+    same = len({float(text) for text in texts if text}) == 1
+    return {name: texts}, [("never changes: nothing can be learnt of it", "")] if same else []
 
 
 def _is_number(text: str) -> bool:

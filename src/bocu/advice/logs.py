@@ -212,13 +212,6 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-def read_log(
-    table: LogTable, decisions: Decisions, contexts: Sequence[str], outcome: str, missing: str = AVERAGE
-) -> Log:
-    """Read decisions, contexts and one outcome of a log, as `read_logs` does."""
-    return read_logs(table, decisions, contexts, [outcome], missing)[0]
-
-
 def read_logs(
     table: LogTable, decisions: Decisions, contexts: Sequence[str], outcomes: Sequence[str], missing: str = AVERAGE
 ) -> list[Log]:

@@ -210,12 +210,11 @@ class Combined:
     def joint(self, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean (n,) and covariance (n, n) of expected sums of decisions (n, d) over contexts weighted (C,)."""
         means, covariances = zip(*(model.joint(values, weights) for model in self.models), strict=True)
-        return self._summed(means), np.asarray(np.tensordot(self._weights**2, np.stack(covariances), axes=1))
+        return self._summed(means), self._varied(covariances)
 
     def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
         """Return variances (n,) of the expected sum after a trial of a decision (d,) in contexts at positions (n,)."""
-        parts = [model.variances_after(value, weights, met) for model in self.models]
-        return np.asarray(np.tensordot(self._weights**2, np.stack(parts), axes=1))
+        return self._varied([model.variances_after(value, weights, met) for model in self.models])
 
     def pairs(self, values: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected sum (n,) of decisions (n, d), each in its own context, and its standard deviation."""
@@ -244,7 +243,10 @@ class Combined:
         return np.asarray(np.tensordot(self._weights, np.stack(parts), axes=1))
 
     def _joined(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        return np.asarray(np.sqrt(np.tensordot(self._weights**2, np.stack(parts) ** 2, axes=1)))
+        return np.sqrt(self._varied([part**2 for part in parts]))
+
+    def _varied(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        return np.asarray(np.tensordot(self._weights**2, np.stack(parts), axes=1))
 
 
 def front(values: np.ndarray, always: Sequence[int]) -> list[int]:

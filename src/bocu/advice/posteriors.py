@@ -30,7 +30,6 @@ _NEAREST = 16
 
 _ROWS_AT_ONCE = 512
 
-
 #: Standard deviation of the trend's coefficients over the unit cube, in those of the payoff.
 _WIDE = 2.0
 
@@ -55,11 +54,9 @@ class Trended(Posterior):
     """A Gaussian process with a trend, given observations."""
 
     def covariance(self, points: np.ndarray) -> np.ndarray:
-        """Return the prior covariance of points (n, D) with the inputs, standardised, shape (n, t)."""
         return super().covariance(points) + trend(self.structure, points, self.inputs)
 
     def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
         cross = self.covariance(points)
         own = np.array([trend(self.structure, one[None], one[None]).item() for one in points])
         variance = np.maximum(self.hyperparameters.output_scale + own - self.explained(cross), 0.0)
@@ -172,7 +169,6 @@ class LargePosterior(Trended):
     """
 
     def explained(self, cross: np.ndarray) -> np.ndarray:
-        """Return by how much observations lessen the variances (n,) of what has covariances (n, t) with them."""
         from scipy.linalg import solve_triangular
 
         return np.asarray((solve_triangular(self._factor, cross.T, lower=True, check_finite=False) ** 2).sum(axis=0))

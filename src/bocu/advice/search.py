@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,35 +39,32 @@ _ROUNDING = 1e-6
 Measure = Callable[[np.ndarray], np.ndarray]
 
 
+@dataclass(frozen=True, eq=False)
 class Rule:
     """The objective, and the set that guarantees are told for.
 
-    Args:
+    Attributes:
         objective: "dro", "so", "ro" or "cvar".
         ambiguity: None where no set was asked for.
         weights: of the forecast's contexts, shape (C,).
         cells: of each context, (C,), where the set is one of distributions over cells; None: over contexts.
-        pursued: the rule that decides, where that is another than the one that guarantees are told for.
+        decides: the rule that decides, where that is another than the one that guarantees are told for.
     """
 
-    def __init__(
-        self,
-        objective: str,
-        ambiguity: AmbiguitySet | None,
-        weights: np.ndarray,
-        cells: np.ndarray | None = None,
-        pursued: "Rule | None" = None,
-    ) -> None:
-        self.objective = objective
-        self.ambiguity = ambiguity
-        self.weights = weights
-        self.cells = cells
-        self._pursued = pursued
-        if cells is not None:
-            owners = np.zeros((len(cells), int(cells.max()) + 1))
-            owners[np.arange(len(cells)), cells] = weights
-            self._shares = owners.sum(axis=0)
-            self._owners = owners / np.where(self._shares > 0.0, self._shares, 1.0)
+    objective: str
+    ambiguity: AmbiguitySet | None
+    weights: np.ndarray
+    cells: np.ndarray | None = None
+    decides: "Rule | None" = None
+
+    @functools.cached_property
+    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of contexts within each cell, (C, cells), and of cells, (cells,)."""
+        assert self.cells is not None
+        owners = np.zeros((len(self.cells), int(self.cells.max()) + 1))
+        owners[np.arange(len(self.cells)), self.cells] = self.weights
+        shares = owners.sum(axis=0)
+        return owners / np.where(shares > 0.0, shares, 1.0), shares
 
     @property
     def has_worst(self) -> bool:
@@ -116,8 +114,8 @@ class Rule:
 
     def values(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the objective (n,) of payoffs (n, C)."""
-        if self._pursued is not None:
-            return self._pursued.values(payoffs)
+        if self.decides is not None:
+            return self.decides.values(payoffs)
         return payoffs @ self.weights if self.objective == "so" else self.lowest(payoffs)
 
     def lowest(self, payoffs: np.ndarray) -> np.ndarray:
@@ -125,7 +123,8 @@ class Rule:
         if self.ambiguity is None:
             return np.asarray(payoffs.min(axis=1))
         if self.cells is not None:
-            return self.ambiguity.values(payoffs @ self._owners, self._shares)[0]
+            owners, shares = self._owners
+            return self.ambiguity.values(payoffs @ owners, shares)[0]
         return self.ambiguity.values(payoffs, self.weights)[0]
 
     def worst(self, payoffs: np.ndarray) -> np.ndarray:
@@ -133,14 +132,15 @@ class Rule:
         if self.ambiguity is None:
             return (np.arange(payoffs.shape[1]) == payoffs.argmin(axis=1)[:, None]).astype(float)
         if self.cells is not None:
-            return worst_case(payoffs @ self._owners, self._shares, self.ambiguity).distribution @ self._owners.T
+            owners, shares = self._owners
+            return worst_case(payoffs @ owners, shares, self.ambiguity).distribution @ owners.T
         found: np.ndarray = worst_case(payoffs, self.weights, self.ambiguity).distribution
         return found
 
     def pursued(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the distributions (n, C) that the objective of payoffs (n, C) is an expectation under."""
-        if self._pursued is not None:
-            return self._pursued.pursued(payoffs)
+        if self.decides is not None:
+            return self.decides.pursued(payoffs)
         return np.broadcast_to(self.weights, payoffs.shape) if self.objective == "so" else self.worst(payoffs)
 
 

@@ -128,32 +128,23 @@ class Settings(Parameters):
         weights = {name: entry.weight for name, entry in self.outcome.items() if entry.weight is not None}
         columns: dict[str, object] = {**self.decisions, **self.contexts, **self.outcome}
         units = {name: unit for name, entry in columns.items() if (unit := getattr(entry, "unit", ""))}
-        found: dict[str, Any] = {
+        found: dict[str, Any] = {key: getattr(self, key) for key in type(self).model_fields}
+        for key in ("forecast", "alternatives"):
+            found[key] = None if found[key] is None else folder / found[key]
+        return {
+            **found,
+            "decisions": Decisions(tuple(_part(*entry) for entry in self.decisions.items()))
+            if self.decisions
+            else None,
             "contexts": list(self.contexts),
             "outcome": [f"{name}:min" if entry.goal == "min" else name for name, entry in self.outcome.items()],
             "weights": weights or None,
-            "objective": self.objective,
             "set": self.set.name,
             "radius": self.set.radius,
             "keys": dict(self.set.model_extra or {}),
-            "alpha": self.alpha,
-            "explore": self.explore,
-            "time": self.time,
-            "forget": self.forget,
-            "horizon": self.horizon,
-            "known": dict(self.known) or None,
-            "season": self.season,
-            "constraints": list(self.constraints),
-            "names": self.names,
-            "missing": self.missing,
+            "known": self.known or None,
             "units": units,
         }
-        if self.decisions:
-            found["decisions"] = Decisions(tuple(_part(name, entry) for name, entry in self.decisions.items()))
-        for key in ("forecast", "alternatives"):
-            if (file := getattr(self, key)) is not None:
-                found[key] = folder / file
-        return found
 
 
 def read_settings(path: Path) -> dict[str, Any]:
