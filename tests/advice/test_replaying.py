@@ -11,7 +11,7 @@ from decision_logs import drifting, kiosk
 from typer.testing import CliRunner
 
 import bocu
-from bocu.advice.replayed import DONE, STEADY, SUGGESTED
+from bocu.advice.replaying import DONE, STEADY, SUGGESTED
 from bocu.commands.main import app
 from bocu.core.errors import BocuError
 

@@ -13,8 +13,8 @@ import bocu
 from bocu.advice import pictures
 from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.page import page_of, replay_page_of
-from bocu.advice.replayed import DONE, STEADY, SUGGESTED
-from bocu.advice.suggestion import shown
+from bocu.advice.replaying import DONE, STEADY, SUGGESTED
+from bocu.advice.suggestion import in_digits
 
 EVIL, DOLLAR, CURLY = "<script>alert(1)</script>", "$\\frac{", "{{ 7 * 7 }}/~x & 'y'"
 
@@ -105,7 +105,7 @@ def traced(text: str, plain) -> tuple[Traced, str]:
         if value is None:
             assert said == ("–" if source is None else source), pointer
         else:
-            assert (float(value), said) == (source, shown(source, 4)), pointer
+            assert (float(value), said) == (source, in_digits(source, 4)), pointer
     return page, " ".join(page.other)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from bocu.core.loading import lazily
 
 if TYPE_CHECKING:
-    from bocu.advice.replayed import Replay as Replay
+    from bocu.advice.replaying import Replay as Replay
     from bocu.advice.replaying import replay as replay
     from bocu.advice.suggesting import suggest as suggest
     from bocu.advice.suggestion import Suggestion as Suggestion
 
-_HOME = {"Replay": "replayed", "Suggestion": "suggestion", "replay": "replaying", "suggest": "suggesting"}
+_HOME = {"Replay": "replaying", "Suggestion": "suggestion", "replay": "replaying", "suggest": "suggesting"}
 
 __all__ = sorted(_HOME)
 __getattr__, __dir__ = lazily(__name__, _HOME)

@@ -9,8 +9,8 @@ from importlib import resources
 from typing import Any
 
 from bocu.advice import pictures
-from bocu.advice.replayed import DONE, NAMES, NEAR, STEADY, SUGGESTED
-from bocu.advice.suggestion import shown
+from bocu.advice.replaying import DONE, NAMES, NEAR, STEADY, SUGGESTED
+from bocu.advice.suggestion import in_digits
 from bocu.core.io.pages import page_template
 
 #: Rows of the log that a page shows.
@@ -76,7 +76,7 @@ def _traced(plain: Any, path: tuple[str | int, ...]) -> Any:
         value = value[part]
     pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
     if isinstance(value, float | int):
-        return Markup('<data value="{}" data-from="{}">{}</data>').format(repr(value), pointer, shown(value, 4))
+        return Markup('<data value="{}" data-from="{}">{}</data>').format(repr(value), pointer, in_digits(value, 4))
     return Markup('<span data-from="{}">{}</span>').format(pointer, "–" if value is None else value)
 
 

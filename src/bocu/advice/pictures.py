@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bocu.advice.replayed import DONE, NAMES, OVER, STEADY, SUGGESTED, values_in_words
+from bocu.advice.replaying import DONE, NAMES, OVER, STEADY, SUGGESTED, values_in_words
 from bocu.core import style
 
 if TYPE_CHECKING:

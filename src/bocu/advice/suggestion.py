@@ -387,12 +387,12 @@ def _judged(judged: Judged, suggestion: Suggestion) -> str:
 
 
 def _values(entry: Judged | Price | OnFront) -> list[str]:
-    return [shown(value) for value in entry.decision.values()]
+    return [in_digits(value) for value in entry.decision.values()]
 
 
 def named(entries: Mapping[str, float | int | str], units: Mapping[str, str]) -> str:
     """Return "price = 7.5 euro, staff = 3"."""
-    return ", ".join(f"{name} = {shown(value)}{of(units.get(name, ''))}" for name, value in entries.items())
+    return ", ".join(f"{name} = {in_digits(value)}{of(units.get(name, ''))}" for name, value in entries.items())
 
 
 def rounded(value: float, doubt: float) -> str:
@@ -408,6 +408,6 @@ def of(unit: str) -> str:
     return f" {unit}" if unit else ""
 
 
-def shown(value: float | int | str, digits: int = 6) -> str:
+def in_digits(value: float | int | str, digits: int = 6) -> str:
     """Return a number to its first digits, and what is whole or a name as it is."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
