@@ -11,7 +11,7 @@ import numpy as np
 
 from bocu.advice.logs import Forecast, Log
 from bocu.advice.model import standardised_residuals
-from bocu.advice.outcomes import Combined, Outcome, front
+from bocu.advice.outcomes import Combined, ExpectedOutcome, OnFront, Outcome, front
 from bocu.advice.search import Search
 from bocu.core.ties import first_best
 
@@ -168,6 +168,48 @@ def log_rows(
         )
         for i, line in enumerate([*first.lines, *first.gaps.lines])
     ]
+
+
+def earned_by(value: np.ndarray, search: Search) -> tuple[ExpectedOutcome, ...]:
+    """Return what a decision (d,) brings of each outcome."""
+    rule, found = search.rule, []
+    for one, model in zip(search.learnt.outcomes, search.learnt.models, strict=True):
+        payoffs = model.means(value[None])
+        expected = one.sign * float((payoffs @ rule.weights)[0])
+        half = NINETY_FIVE * float(model.spreads(value[None], rule.weights)[0])
+        worst = one.sign * float(rule.lowest(payoffs)[0]) if rule.has_worst else None
+        interval = expected - half, expected + half
+        found.append(ExpectedOutcome(**vars(one), expected=expected, interval=interval, worst=worst))
+    return tuple(found)
+
+
+def front_of(search: Search, best: np.ndarray) -> tuple[OnFront, ...]:
+    """Return decisions that no other candidate beats in the objective of every outcome, each taken for itself.
+
+    Those that are best in one outcome and the suggested decision (d,) are among them, others are spread over the front;
+    the best of the first outcome stands first.
+    """
+    rule, learnt = search.rule, search.learnt
+    pool = np.vstack([best, search.pool])
+    payoffs = [model.means(pool) for model in learnt.models]
+    values = np.stack([rule.values(table) for table in payoffs], axis=1)
+    heads = [first_best(column) for column in values.T]
+    told = {0: ["suggested"]}
+    for one, row in zip(learnt.outcomes, heads, strict=True):
+        told.setdefault(row, []).append(f"{'least' if one.minimise else 'most'} {one.name}")
+    expected = np.stack([table @ rule.weights for table in payoffs], axis=1)
+    worst = np.stack([rule.lowest(table) for table in payoffs], axis=1) if rule.has_worst else expected
+    signs = np.array([one.sign for one in learnt.outcomes])
+    names = [one.name for one in learnt.outcomes]
+    return tuple(
+        OnFront(
+            decision=learnt.decisions.shown(pool[row]),
+            expected=dict(zip(names, (signs * expected[row]).tolist(), strict=True)),
+            worst=dict(zip(names, (signs * worst[row]).tolist(), strict=True)),
+            which=", ".join(told.get(row, [])),
+        )
+        for row in sorted(front(values, [*heads, 0]), key=lambda row: -values[row, 0])
+    )
 
 
 def details(

@@ -7,24 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.asked import (
-    DRO,
-    REPLAY,
-    Alternatives,
-    checked_units,
-    extrapolated,
-    how_coded,
-    how_weighed,
-    objective_of,
-    read_radius,
-    refuse_mixed_up,
-    stated_set,
-    what_is_allowed,
-    what_is_decided,
-)
+from bocu.advice import asked
+from bocu.advice.asked import DRO, REPLAY, Alternatives
 from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions, OneOfNames
-from bocu.advice.details import NINETY_FIVE, Shifted, details, log_rows
+from bocu.advice.details import NINETY_FIVE, Shifted, details, earned_by, front_of, log_rows
 from bocu.advice.logs import (
     AVERAGE,
     LEAVE_OUT,
@@ -37,17 +24,7 @@ from bocu.advice.logs import (
     weighted,
 )
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
-from bocu.advice.outcomes import (
-    Combined,
-    ExpectedOutcome,
-    OnFront,
-    by_spread,
-    front,
-    read_outcomes,
-    sign_of,
-    sum_in_words,
-    sum_of,
-)
+from bocu.advice.outcomes import Combined, by_spread, read_outcomes, sign_of, sum_in_words, sum_of
 from bocu.advice.radius import Chosen, RadiusEstimate, choose, estimate_radius
 from bocu.advice.search import Rule, Search
 from bocu.advice.suggestion import Insured, Judged, Price, Ranked, Suggestion
@@ -58,49 +35,6 @@ from bocu.core.ties import first_best
 from bocu.robust.ambiguity.checks import radius as checked_radius
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.robust.ambiguity.parameters import SetParameters
-
-
-def earned_by(value: np.ndarray, learnt: Combined, rule: Rule) -> tuple[ExpectedOutcome, ...]:
-    """Return what a decision (d,) brings of each outcome."""
-    found = []
-    for one, model in zip(learnt.outcomes, learnt.models, strict=True):
-        payoffs = model.means(value[None])
-        expected = one.sign * float((payoffs @ rule.weights)[0])
-        half = NINETY_FIVE * float(model.spreads(value[None], rule.weights)[0])
-        worst = one.sign * float(rule.lowest(payoffs)[0]) if rule.has_worst else None
-        interval = expected - half, expected + half
-        found.append(ExpectedOutcome(one.name, one.minimise, one.weight, expected, interval, worst))
-    return tuple(found)
-
-
-def front_of(learnt: Combined, search: Search, best: np.ndarray) -> tuple[OnFront, ...]:
-    """Return decisions that no other candidate beats in the objective of every outcome, each taken for itself.
-
-    Those that are best in one outcome and the suggested decision (d,) are among them, others are spread over the front;
-    the best of the first outcome stands first.
-    """
-    rule = search.rule
-    pool = np.vstack([best, search.pool])
-    payoffs = [model.means(pool) for model in learnt.models]
-    values = np.stack([rule.values(table) for table in payoffs], axis=1)
-    heads = [first_best(column) for column in values.T]
-    told = {0: ["suggested"]}
-    for one, row in zip(learnt.outcomes, heads, strict=True):
-        told.setdefault(row, []).append(f"{'least' if one.minimise else 'most'} {one.name}")
-    expected = np.stack([table @ rule.weights for table in payoffs], axis=1)
-    worst = np.stack([rule.lowest(table) for table in payoffs], axis=1) if rule.has_worst else expected
-    signs = np.array([one.sign for one in learnt.outcomes])
-    names = [one.name for one in learnt.outcomes]
-    return tuple(
-        OnFront(
-            decision=learnt.decisions.shown(pool[row]),
-            expected=dict(zip(names, (signs * expected[row]).tolist(), strict=True)),
-            worst=dict(zip(names, (signs * worst[row]).tolist(), strict=True)),
-            which=", ".join(told.get(row, [])),
-        )
-        for row in sorted(front(values, [*heads, 0]), key=lambda row: -values[row, 0])
-    )
-
 
 #: Standard deviations that a guarantee stays below the model's worst expectation. One side of a normal distribution
 #: would take 1.28 for nine in ten; what is more pays for the choice, which goes where the model errs upwards, and for
@@ -191,12 +125,12 @@ def suggest(
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     table, sure = with_season(table, clock, season, known or {})
     met = tuple(dict.fromkeys([*met, *(name for name in sure if season and name.startswith(f"{season}, "))]))
-    chosen, offered = what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
-    radius = read_radius(radius)
-    objective = objective_of(objective, radius)
-    refuse_mixed_up(chosen, met, outcomes, objective)
-    stated = stated_set(objective, set, radius, keys or {}, alpha)
-    allowed, broken = what_is_allowed(chosen, offered, constraints)
+    chosen, offered = asked.what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
+    radius = asked.read_radius(radius)
+    objective = asked.objective_of(objective, radius)
+    asked.refuse_mixed_up(chosen, met, outcomes, objective)
+    stated = asked.stated_set(objective, set, radius, keys or {}, alpha)
+    allowed, broken = asked.what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
     if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
         logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
@@ -217,10 +151,8 @@ def suggest(
 
     given = reference(forgetting)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
-    makers = [
-        functools.partial(Learnt, chosen, one, given, how.sign, recency, names)
-        for one, how in zip(logs, outcomes, strict=True)
-    ]
+    pairs = list(zip(logs, outcomes, strict=True))
+    makers = [functools.partial(Learnt, chosen, one, given, how.sign, recency, names) for one, how in pairs]
     models = [believed(one, make) for one, make in zip(logs, makers, strict=True)]
     learnt = Combined(outcomes, models)
     replayed = None
@@ -238,18 +170,18 @@ def suggest(
         notes += estimate.notes(around_log=forecast is None) if radius == ESTIMATE else []
     covers = objective == REPLAY and estimate is not None
     rule = _rule(objective, stated, radius, estimate, replayed, learnt, given)
-    search = Search(learnt, rule, allowed)
 
-    best = search.best(search.optimism if explore else search.values)
-    apart = search.apart(best)
-    steady = search.best(search.expectations)
+    def decided(learnt: Combined) -> tuple[Search, Judge, np.ndarray]:
+        search = Search(learnt, rule, allowed)
+        return search, Judge(search, learnt, sign), search.best(search.optimism if explore else search.values)
+
+    search, judge, best = decided(learnt)
+    apart, steady = search.apart(best), search.best(search.expectations)
     worst = rule.worst(search.payoffs(best[None]))[0] if rule.has_worst else given.weights
-    judge = Judge(search, learnt, sign)
     doubted = None
     if not all(model.kept.all() for model in models):
-        everything = Combined(outcomes, [make() for make in makers]).asked_of(given.contexts)
-        other = Search(everything, rule, allowed)
-        doubted = Judge(other, everything, sign)(other.best(other.optimism if explore else other.values))
+        _, other, anyhow = decided(Combined(outcomes, [make() for make in makers]).asked_of(given.contexts))
+        doubted = other(anyhow)
     rows = log_rows(learnt, met, outcomes, logs)
     return Suggestion(
         best=judge(best),
@@ -287,19 +219,19 @@ def suggest(
             *given.notes,
             *(offered.notes if offered else ()),
             *broken(seen),
-            *extrapolated(met, seen.contexts, given.contexts),
+            *asked.extrapolated(met, seen.contexts, given.contexts),
             *forgetting.notes,
             *models[0].notes,
-            *how_coded(chosen, names),
-            *how_weighed(outcomes, weights),
+            *asked.how_coded(chosen, names),
+            *asked.how_weighed(outcomes, weights),
         ),
-        outcomes=earned_by(best, learnt, rule) if several else (),
-        front=front_of(learnt, search, best) if several and not weights else (),
+        outcomes=earned_by(best, search) if several else (),
+        front=front_of(search, best) if several and not weights else (),
         alternatives=_ranked(offered, search, judge),
         constraints=tuple(constraints),
         outliers=tuple(row for row in rows if row.outlier),
         doubted=doubted,
-        units=checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        units=asked.checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
         search=search,
         evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
     )
@@ -317,17 +249,16 @@ def _rule(
     """Return what is best, and what worst cases are told for."""
     if not isinstance(stated, SetParameters):
         return Rule(objective, stated, given.weights)
-    cells = estimate.cells if estimate else None
     decides = Rule("so", None, given.weights)
     if replayed is not None and replayed.radius:
         decides = _around(learnt, given, stated, replayed.radius, replayed.cells)
     if radius is None:
         return decides
-    told = (
-        _around(learnt, given, stated, estimate.radius, cells)
-        if radius == ESTIMATE and estimate
-        else _around(learnt, given, stated, checked_radius(radius, "--radius"), None)
-    )
+    if radius == ESTIMATE and estimate:
+        size, cells = estimate.radius, estimate.cells
+    else:
+        size, cells = checked_radius(radius, "--radius"), None
+    told = _around(learnt, given, stated, size, cells)
     return Rule(objective, told.ambiguity, given.weights, told.cells, decides if objective == REPLAY else None)
 
 
