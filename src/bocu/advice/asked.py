@@ -62,14 +62,9 @@ def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
     return Range(name, low, high, bool((finite == np.round(finite)).all()))
 
 
-REPLAY, DRO = "replay", "dro"
-OBJECTIVES = {
-    REPLAY: "what would have earned most in later blocks of the log",
-    DRO: "the worst expectation over the set",
-    "so": "the expectation under the forecast",
-    "ro": "the worst context of the forecast",
-    "cvar": "the mean over the worst share `alpha` of contexts",
-}
+#: What earns most in later blocks of the log, the worst expectation over the set, the expectation under the forecast,
+#: its worst context, and the mean over the worst share of contexts.
+OBJECTIVES = REPLAY, DRO, SO, RO, CVAR = "replay", "dro", "so", "ro", "cvar"
 
 
 def what_is_decided(
@@ -205,16 +200,16 @@ def stated_set(
     objective: str, name: str, radius: float | str | None, keys: Mapping[str, Any], alpha: float
 ) -> SetParameters | ConditionalValueAtRisk | None:
     """Return what states the set that worst cases are told for, or None where there is none."""
-    has_set = objective == REPLAY or (objective in (DRO, "so") and (radius is not None or objective == DRO))
+    has_set = objective == REPLAY or (objective in (DRO, SO) and (radius is not None or objective == DRO))
     if keys and not has_set:
         raise BocuError(
             f"--{next(iter(keys))}: nothing takes it: there is no set without --radius, nor under ro or cvar"
         )
-    if objective == "cvar":
+    if objective == CVAR:
         if not 0.0 < alpha <= 1.0:
             raise BocuError(f"--alpha: found {alpha:g}; allowed: more than 0 and at most 1")
         return ConditionalValueAtRisk(alpha)
-    if objective == "ro":
+    if objective == RO:
         return None
     family = from_registry("find")("set", name, "--set: ", Path()).load()
     if radius is None and objective != REPLAY:

@@ -44,6 +44,11 @@ class LogTable:
             raise BocuError(f"{self.name}: no column '{name}' ({role}); found {', '.join(self.columns) or 'none'}")
         return self.columns[name]
 
+    def at(self, rows: np.ndarray) -> "LogTable":
+        """Return the rows at some positions (n,)."""
+        columns = {name: [column[i] for i in rows] for name, column in self.columns.items()}
+        return replace(self, columns=columns, lines=[self.lines[i] for i in rows])
+
 
 def read_log_table(source: Any, name: str) -> LogTable:
     """Read a CSV or JSON file, a pandas table, an xarray data set, or columns by name; a table is returned as it is.
@@ -144,9 +149,8 @@ def _read_csv(path: Path) -> LogTable:
 #: The fewest usable rows that anything is learnt from.
 FEWEST_ROWS = 3
 
-#: What becomes of rows that lack contexts and nothing else.
-AVERAGE, LEAVE_OUT = "average", "leave-out"
-MISSING = {AVERAGE: "they count, averaged over what the contexts may have been", LEAVE_OUT: "they do not count"}
+#: What becomes of rows that lack contexts and nothing else: averaged over what these may have been, or left out.
+MISSING = AVERAGE, LEAVE_OUT = "average", "leave-out"
 
 #: Beyond this, squares and products of values are no finite numbers.
 LARGEST = 1e100
@@ -358,6 +362,11 @@ def weighted(contexts: np.ndarray, weights: np.ndarray, notes: tuple[str, ...] =
     points, places = np.unique(contexts, axis=0, return_inverse=True)
     totals = np.bincount(places.reshape(-1), weights=weights)
     return Forecast(points, totals / totals.sum(), notes)
+
+
+def spread_evenly(count: int, most: int) -> np.ndarray:
+    """Return the positions of so many rows, or of at most `most` that are spread evenly over them."""
+    return np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
 
 
 def _numbers(table: LogTable, name: str, role: str, notes: list[str]) -> np.ndarray:

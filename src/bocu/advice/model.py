@@ -26,7 +26,7 @@ import numpy as np
 
 from bocu.advice.cells import in_parts, rows_of_a_fit
 from bocu.advice.choices import Decisions, OneOfNames, Range
-from bocu.advice.logs import Forecast, Log
+from bocu.advice.logs import Forecast, Log, spread_evenly
 from bocu.advice.posteriors import (
     AveragedPosterior,
     LargePosterior,
@@ -53,8 +53,8 @@ from bocu.learners.surrogates.continuous.structure import Factor, Hyperparameter
 if TYPE_CHECKING:
     from bocu.advice.outcomes import Combined
 
-ONE_HOT, HAMMING = "one-hot", "hamming"
-CODES = {ONE_HOT: "one input a name, each with a length-scale", HAMMING: "different or not, one length-scale a choice"}
+#: How names to choose from are told apart: one input a name, or different or not.
+CODES = ONE_HOT, HAMMING = "one-hot", "hamming"
 
 
 def structure_of(decisions: Decisions, contexts: int, kernel: str, code: str) -> Structure:
@@ -574,7 +574,7 @@ def standardised_residuals(learnt: Learnt) -> np.ndarray:
 def influences(learnt: "Combined", contexts: tuple[str, ...]) -> list[Influence]:
     """Return how each column acts on the payoff, decisions first."""
     log = learnt.log
-    rows = _spread(len(log.outcome), _PROFILE_ROWS)
+    rows = spread_evenly(len(log.outcome), _PROFILE_ROWS)
     scales = learnt.lengthscales()
     d, names = len(learnt.decisions.parts), [*learnt.decisions.names, *contexts]
     at = [part.spaced(_PROFILE_POINTS) for part in learnt.decisions.parts]
@@ -618,8 +618,3 @@ def _range(contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the least of each context (l,) of (n, l), and the width of its range, 1 where it has none."""
     span = np.ptp(contexts, axis=0)
     return contexts.min(axis=0), np.where(span > 0.0, span, 1.0)
-
-
-def _spread(rows: int, most: int) -> np.ndarray:
-    """Return the positions of all rows, or of at most so many that are spread evenly over them."""
-    return np.arange(rows) if rows <= most else np.linspace(0, rows - 1, most).round().astype(int)

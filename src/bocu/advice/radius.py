@@ -275,6 +275,15 @@ class Gain:
     gain: float
     interval: tuple[float, float]
 
+    @classmethod
+    def of_blocks(cls, differences: np.ndarray) -> "Gain":
+        """Return the mean of differences (blocks,) with Student's interval."""
+        from scipy import stats
+
+        mean, count = float(differences.mean()), len(differences)
+        reach = float(stats.t.ppf(0.975, count - 1)) * float(differences.std(ddof=1)) / float(np.sqrt(count))
+        return cls(mean, (mean - reach, mean + reach))
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -336,7 +345,8 @@ def choose(
     halves: list[float | None] = [half_life]
     if half_life is None and span > 0.0:
         halves = [None if part is None else part * span for part in HALF_LIVES]
-    options = sorted(itertools.product(halves, radii), key=_plainness)
+    # From the plainest on: small radii before large ones, and long half-lives before short ones.
+    options = sorted(itertools.product(halves, radii), key=lambda option: (option[1], 1.0 / (option[0] or math.inf)))
     learnt = search.learnt.asked_of(contexts)
     pool = search.pool[rows_of_a_fit(search.pool, _CANDIDATES)]
     payoffs = learnt.means(pool)
@@ -350,21 +360,8 @@ def choose(
                 scores[options.index((half, radius)), block] = later[best]
     age = np.arange(len(starts))[::-1] / (_BLOCKS_FADE * len(starts))
     taken = _simplest(scores, np.exp2(-age))
-    return Chosen(
-        *options[taken],
-        len(options),
-        len(starts),
-        horizon,
-        cells,
-        Earned.of(scores[taken], sign),
-        _gain(scores[taken] - scores[0]),
-    )
-
-
-def _plainness(option: tuple[float | None, float]) -> tuple[float, float]:
-    """Order options from the plainest on: small radii before large ones, and long half-lives before short ones."""
-    half, radius = option
-    return radius, 0.0 if half is None else 1.0 / half
+    found = Earned.of(scores[taken], sign), Gain.of_blocks(scores[taken] - scores[0])
+    return Chosen(*options[taken], len(options), len(starts), horizon, cells, *found)
 
 
 def _decided(
@@ -397,12 +394,3 @@ def _simplest(scores: np.ndarray, weights: np.ndarray) -> int:
     mean = behind @ share
     error = np.sqrt((((behind - mean[:, None]) * share) ** 2).sum(axis=1) / (1.0 - (share**2).sum()))
     return int(np.argmax(mean <= error))
-
-
-def _gain(differences: np.ndarray) -> Gain:
-    """Return Student's interval of the mean of differences (blocks,)."""
-    from scipy import stats
-
-    mean, count = float(differences.mean()), len(differences)
-    reach = float(stats.t.ppf(0.975, count - 1)) * float(differences.std(ddof=1)) / float(np.sqrt(count))
-    return Gain(mean, (mean - reach, mean + reach))

@@ -17,13 +17,13 @@ import numpy as np
 from bocu.advice.asked import checked_units, objective_of, read_radius, refuse_mixed_up, stated_set, what_is_decided
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE
-from bocu.advice.logs import LEAVE_OUT, Log, LogTable, read_log_table, read_logs, weighted
+from bocu.advice.logs import LEAVE_OUT, Log, LogTable, read_log_table, read_logs, spread_evenly, weighted
 from bocu.advice.model import Learnt
 from bocu.advice.outcomes import Outcome, read_outcomes, sign_of, sum_in_words
 from bocu.advice.radius import Earned, Gain
 from bocu.advice.suggesting import suggest
 from bocu.advice.suggestion import in_digits, of, titled
-from bocu.advice.time import Clock, in_time, table_rows_at
+from bocu.advice.time import Clock, in_time
 from bocu.core.errors import BocuError, shown
 from bocu.core.written import table as aligned
 from bocu.robust.ambiguity.checks import radius as checked_radius
@@ -364,7 +364,7 @@ class Walk:
         most, spread = MOST_FORECAST if each else MOST_JUDGED, []
         for half in (0, 1):
             after = positions[(positions % 2 == half) & judged & (positions >= cuts[0])]
-            spread.append(after[np.linspace(0, len(after) - 1, min(len(after), most)).round().astype(int)])
+            spread.append(after[spread_evenly(len(after), most)])
         self.rows = np.sort(np.concatenate(spread))
         self._blocks = np.searchsorted(cuts, self.rows, side="right") - 1
         self.steps: list[Step] = []
@@ -537,7 +537,7 @@ def replay(
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
     seen = logs[0]
     clock = clock.of(table, seen.lines)
-    table = table_rows_at(table, np.flatnonzero(np.isin(table.lines, seen.lines)))
+    table = table.at(np.flatnonzero(np.isin(table.lines, seen.lines)))
     cuts = _cuts(clock.times, first, steps)
     forecasts = None if forecast is None else _forecasts(forecast, time, clock)
 
@@ -545,7 +545,7 @@ def replay(
         line = str(table.lines[rows[-1]])
         try:
             found = suggest(
-                table_rows_at(table, rows),
+                table.at(rows),
                 **{**asked, "decisions": chosen, "objective": objective},
                 forecast=None if row is None or forecasts is None else forecasts[clock.times[row]],
             )
@@ -619,7 +619,7 @@ def _forecasts(forecast: Any, time: str | None, clock: Clock) -> dict[float, Log
         )
     starts = np.unique(when.times, return_index=True)
     return {
-        float(at): table_rows_at(table, rows)
+        float(at): table.at(rows)
         for at, rows in zip(starts[0], np.split(np.arange(len(when.times)), starts[1][1:]), strict=True)
     }
 

@@ -21,6 +21,7 @@ from bocu.advice.logs import (
     read_forecast,
     read_log_table,
     read_logs,
+    spread_evenly,
     weighted,
 )
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
@@ -117,10 +118,9 @@ def suggest(
     """
     met = tuple(contexts)
     outcomes = read_outcomes(outcome, minimise, weights)
-    if missing not in MISSING:
-        raise BocuError(f"--missing: found {shown(missing)}; {nearest(missing, MISSING)}")
-    if names not in CODES:
-        raise BocuError(f"--names: found {shown(names)}; {nearest(names, CODES)}")
+    for option, one, allowed_ones in (("missing", missing, MISSING), ("names", names, CODES)):
+        if one not in allowed_ones:
+            raise BocuError(f"--{option}: found {shown(one)}; {nearest(one, allowed_ones)}")
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     table, sure = with_season(table, clock, season, known or {})
@@ -350,7 +350,7 @@ def _nearly_worst(search: Search, best: np.ndarray) -> bool:
 
 def _taught(learnt: Combined, best: np.ndarray, weights: np.ndarray) -> float:
     """Return to within what the expectation of a decision (d,) would be known if it were tried once."""
-    met = np.unique(np.linspace(0, len(weights) - 1, _TRIED).round().astype(int))
+    met = spread_evenly(len(weights), _TRIED)
     shares = weights[met] / weights[met].sum() if weights[met].sum() else np.full(len(met), 1.0 / len(met))
     return NINETY_FIVE * float(np.sqrt(shares @ learnt.variances_after(best, weights, met)))
 

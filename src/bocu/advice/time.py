@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import LogTable, is_missing
+from bocu.advice.logs import LogTable, is_missing, spread_evenly
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
@@ -92,7 +92,7 @@ def in_time(table: LogTable, column: str | None, notes: list[str]) -> tuple[LogT
     order = np.flatnonzero(known)[np.argsort(times[known], kind="stable")]
     if not len(order):
         raise BocuError(f"{table.name}: column '{column}' (time): every value is missing")
-    return table_rows_at(table, order), Clock(times[order], unit)
+    return table.at(order), Clock(times[order], unit)
 
 
 #: Days of each season that may be asked for.
@@ -120,12 +120,6 @@ def with_season(
     waves = {f"{season}, cosine": np.cos(angle), f"{season}, sine": np.sin(angle)}
     columns = {**table.columns, **{name: wave[:-1].tolist() for name, wave in waves.items()}}
     return replace(table, columns=columns), {**known, **{name: float(wave[-1]) for name, wave in waves.items()}}
-
-
-def table_rows_at(table: LogTable, rows: np.ndarray) -> LogTable:
-    """Return some rows of a table, by their positions (n,)."""
-    columns = {name: [column[i] for i in rows] for name, column in table.columns.items()}
-    return replace(table, columns=columns, lines=[table.lines[i] for i in rows])
 
 
 def read_half_life(text: str | float, unit: str) -> float:
@@ -305,7 +299,7 @@ def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, 
         BocuError: the log is too short, or spans no time.
     """
     count = len(outputs)
-    rows = np.arange(count) if count <= _ROWS else np.linspace(0, count - 1, _ROWS).round().astype(int)
+    rows = spread_evenly(count, _ROWS)
     count = len(rows)
     fewest = 3 * _BLOCKS * _FEWEST_ROWS // 2
     if count < fewest:
