@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +26,6 @@ from bocu.core.loading import from_registry
 from bocu.core.parameters import Reading, nearest, validate
 from bocu.robust.ambiguity.conditional_value_at_risk import ConditionalValueAtRisk
 from bocu.robust.ambiguity.parameters import SetParameters
-
-
-@dataclass(frozen=True)
-class Alternatives:
-    """What there is to choose from.
-
-    Attributes:
-        values: shape (n, d), plain values as `Decisions` has them.
-        lines: what each row is called, (n,).
-        notes: what was done to read them.
-    """
-
-    values: np.ndarray
-    lines: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def _part(name: str, cells: Sequence[Any]) -> Range | OneOfNames:
@@ -69,8 +53,8 @@ OBJECTIVES = REPLAY, DRO, SO, RO, CVAR = "replay", "dro", "so", "ro", "cvar"
 
 def what_is_decided(
     decisions: str | Decisions | None, alternatives: Any, log: LogTable, others: Collection[str]
-) -> tuple[Decisions, Alternatives | None]:
-    """Return what is decided and, where they are listed, the alternatives.
+) -> tuple[Decisions, dict[str, np.ndarray], list[str]]:
+    """Return what is decided, the alternatives (d,) by what their rows are called, and what was done to read them.
 
     Where a list alone says what is decided, it is each column that list and log both have, but for contexts and
     outcomes (`others`). Numbers go from the smallest to the largest that either has, and are whole where all are;
@@ -84,7 +68,7 @@ def what_is_decided(
     if alternatives is None:
         if chosen is None:
             raise BocuError("--decisions: found none; what is decided is wanted, or a list of --alternatives")
-        return chosen, None
+        return chosen, {}, []
     table = read_log_table(alternatives, "alternatives")
     if chosen is None:
         names = [name for name in table.columns if name in log.columns and name not in others]
@@ -104,15 +88,16 @@ def what_is_decided(
     ):
         if faulty.any():
             raise BocuError(f"{table.name}: {table.lines[int(np.argmax(faulty))]}: {what}")
-    return chosen, Alternatives(values, tuple(table.lines), tuple(notes))
+    return chosen, dict(zip(table.lines, values, strict=True)), notes
 
 
 def what_is_allowed(
-    decisions: Decisions, offered: Alternatives | None, constraints: Sequence[str]
+    decisions: Decisions, offered: Mapping[str, np.ndarray], constraints: Sequence[str]
 ) -> tuple[Allowed, Callable[[Log], list[str]]]:
     """Return what may be suggested, and what there is to say of a log under the constraints."""
+    listed = np.array(list(offered.values()))
     if not constraints:
-        return Listed(offered.values) if offered else Allowed(decisions), lambda log: []
+        return Listed(listed) if offered else Allowed(decisions), lambda log: []
     stated = read_constraints(constraints, decisions)
 
     def broken(log: Log) -> list[str]:
@@ -123,11 +108,11 @@ def what_is_allowed(
             if not kept[:, k].all()
         ]
 
-    if offered is None:
+    if not offered:
         return Constrained(stated), broken
-    left = offered.values[stated.met(offered.values).all(axis=1)]
+    left = listed[stated.met(listed).all(axis=1)]
     if not len(left):
-        raise BocuError(f"--alternatives: none of {len(offered.values)} keeps {' and '.join(map(shown, constraints))}")
+        raise BocuError(f"--alternatives: none of {len(listed)} keeps {' and '.join(map(shown, constraints))}")
     return Listed(left), broken
 
 

@@ -3,6 +3,7 @@
 import csv
 import functools
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import LogTable, is_missing
+from bocu.advice.logs import LogTable, is_missing, number_in
 from bocu.advice.time import dates_of
 
 _CURRENCY = re.compile(r"^\s*[€$£¥]\s*|\s*[€$£¥]\s*$")
@@ -144,7 +145,4 @@ def _numbers(name: str, cells: Sequence[Any], told: _Tell) -> tuple[dict[str, Se
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(float(text))) and "_" not in text
-    except ValueError:
-        return False
+    return math.isfinite(number_in(text))

@@ -442,6 +442,14 @@ def _levels(table: LogTable, part: OneOfNames) -> np.ndarray:
     return np.array(found)
 
 
+def number_in(text: str | None) -> float:
+    """Return a text as a number; not a number where it is none, or missing."""
+    try:
+        return math.nan if text is None or "_" in text else float(text)
+    except ValueError:
+        return math.nan
+
+
 def is_missing(cell: Any) -> bool:
     """Whether a cell holds no value."""
     if isinstance(cell, str):

@@ -278,56 +278,6 @@ MOST_JUDGED, MOST_FORECAST = 500, 60
 Advise = Callable[[np.ndarray, int | None], Step]
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What ways to decide earn, of rows in order.
-
-    Attributes:
-        rows: positions in the log, (n,); even ones are of one half, odd ones of the other.
-        payoffs: of each outcome, to be maximised, by who decides, (k, n).
-        logged: what was done and earned, by the log, (k, n).
-        blocks: the step of each row, (n,).
-        doubts: of each half, the standard deviation that its judge has of a mean difference, a pair over some of the
-            half's rows, for each outcome, (k,); none where the log judges.
-    """
-
-    rows: np.ndarray
-    payoffs: dict[str, np.ndarray]
-    logged: np.ndarray
-    blocks: np.ndarray
-    doubts: tuple[Callable[[tuple[str, str], np.ndarray], np.ndarray], ...] = ()
-
-    def gains(self, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
-        """Return what the first of each pair earns more than the second; nothing where rows are of a single step.
-
-        Rows of a block share their advice, so its rows are one observation of Student's interval; to its variance comes
-        that of the judges, who are independent of each other.
-
-        Args:
-            weights: of outcomes, (k,).
-            chosen: which rows count, (n,); None: all.
-        """
-        from scipy import stats
-
-        some = np.ones(len(self.rows), dtype=bool) if chosen is None else chosen
-        blocks, found = self.blocks[some], {}
-        count = len(np.unique(blocks))
-        for pair in PAIRS if count > 1 else ():
-            differences = weights @ (self.payoffs[pair[0]] - self.payoffs[pair[1]])[:, some]
-            mean = float(differences.mean())
-            sums = np.bincount(blocks, weights=differences - mean)
-            error = float(np.sqrt((sums**2).sum() * count / (count - 1))) / len(differences)
-            doubts = []
-            for half, doubt in enumerate(self.doubts):
-                mine = some[self.rows % 2 == half]
-                if mine.any():
-                    share = mine.sum() / len(differences)
-                    doubts.append(share * float(np.linalg.norm(weights * doubt(pair, mine))))
-            reach = float(np.hypot(float(stats.t.ppf(0.975, count - 1)) * error, NINETY_FIVE * np.linalg.norm(doubts)))
-            found[" over ".join(pair)] = Gain(mean, (mean - reach, mean + reach))
-        return found
-
-
 class Walk:
     """Advice to both halves of the rows, step by step, and the judgement of that advice.
 
@@ -341,9 +291,11 @@ class Walk:
         each: whether each row is advised for itself.
 
     Attributes:
-        rows: positions of the rows that are judged, (n,).
+        rows: positions of the rows that are judged, (n,); even ones are of one half, odd ones of the other.
+        blocks: the step of each, (n,).
         matched: which of them have rows like all that was advised, (n,).
         steps: advice, to one half and then to the other.
+        payoffs: once they are judged, of each outcome, to be maximised, by who decides, (k, n).
     """
 
     def __init__(
@@ -366,40 +318,45 @@ class Walk:
             after = positions[(positions % 2 == half) & judged & (positions >= cuts[0])]
             spread.append(after[spread_evenly(len(after), most)])
         self.rows = np.sort(np.concatenate(spread))
-        self._blocks = np.searchsorted(cuts, self.rows, side="right") - 1
+        self.blocks = np.searchsorted(cuts, self.rows, side="right") - 1
         self.steps: list[Step] = []
+        self.payoffs: dict[str, np.ndarray] = {}
+        self._judges: list[list[_Model]] = []  # of each half, a model an outcome
         advised = {who: np.empty((len(self.rows), len(decisions.parts))) for who in (SUGGESTED, STEADY)}
         for half in (0, 1):
             ours = np.flatnonzero(self.rows % 2 == half)
-            served = ours[:, None] if each else [ours[self._blocks[ours] == block] for block in range(len(cuts) - 1)]
+            served = ours[:, None] if each else [ours[self.blocks[ours] == block] for block in range(len(cuts) - 1)]
             for turn, some in enumerate(served):
-                start = cuts[self._blocks[some[0]] if each else turn]
+                start = cuts[self.blocks[some[0]] if each else turn]
                 past = positions[(positions % 2 == half) & (positions < start)]
                 step = advise(past[-_MOST_ADVISING:], int(self.rows[some[0]]) if each else None)
                 self.steps.append(step)
                 for who, values in advised.items():
                     values[some] = _values(decisions, step.decisions[who])
         self._decided = {**advised, DONE: self.seen.decisions[self.rows]}
-        unseen = (self.rows[:, None] % 2 != positions % 2) | (positions >= cuts[self._blocks][:, None])
+        unseen = (self.rows[:, None] % 2 != positions % 2) | (positions >= cuts[self.blocks][:, None])
         self._nearest, self.matched = {DONE: self.rows}, np.ones(len(self.rows), dtype=bool)
         for who, values in advised.items():
             away = np.where(unseen, self._away(values), np.inf)
             self._nearest[who] = away.argmin(axis=1)
             self.matched &= away.min(axis=1) <= NEAR
 
-    def by_log(self) -> Judgement:
+    @property
+    def logged(self) -> np.ndarray:
+        """What was done and earned, by the log, (k, n)."""
+        return self._earned[:, self.rows]
+
+    def judge_by_log(self) -> None:
         """Judge by the outcome of the nearest row that did not advise, of rows that have one near enough.
 
         One outcome each, and no average of several, has as much noise as that of what was done.
         """
-        kept = self.matched
-        payoffs = {who: self._earned[:, rows[kept]] for who, rows in self._nearest.items()}
-        return Judgement(self.rows[kept], payoffs, self._earned[:, self.rows[kept]], self._blocks[kept])
+        self.payoffs = {who: self._earned[:, rows[self.matched]] for who, rows in self._nearest.items()}
+        self.rows, self.blocks = self.rows[self.matched], self.blocks[self.matched]
 
-    def by_model(self, code: str) -> Judgement:
+    def judge_by_model(self, code: str) -> None:
         """Judge the rows of each half by a model of those of the other, in the contexts met; `code`: as of `Learnt`."""
-        payoffs = {who: np.empty((len(self._logs), len(self.rows))) for who in self._decided}
-        doubts = []
+        self.payoffs = {who: np.empty((len(self._logs), len(self.rows))) for who in self._decided}
         for half in (0, 1):
             mine, others = self.rows % 2 == half, np.arange(1 - half, len(self.seen.outcome), 2)
             met = self.seen.contexts[self.rows[mine]]
@@ -407,13 +364,41 @@ class Walk:
             judges = []
             for log, one in zip(self._logs, self._outcomes, strict=True):
                 model = Learnt(self.decisions, log.at(others), weighted(met, np.ones(len(met))), one.sign, code=code)
-                judges.append(
-                    _Model(model, {who: np.hstack([coded, model.scaled(met)]) for who, coded in decided.items()})
-                )
-            for who, found in payoffs.items():
+                inputs = {who: np.hstack([coded, model.scaled(met)]) for who, coded in decided.items()}
+                judges.append(_Model(model, inputs))
+            for who, found in self.payoffs.items():
                 found[:, mine] = [judge.payoffs(who) for judge in judges]
-            doubts.append(lambda pair, some, judges=judges: np.array([judge.doubt(pair, some) for judge in judges]))
-        return Judgement(self.rows, payoffs, self._earned[:, self.rows], self._blocks, tuple(doubts))
+            self._judges.append(judges)
+
+    def gains(self, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
+        """Return what the first of each pair earns more than the second; nothing where rows are of a single step.
+
+        Rows of a block share their advice, so its rows are one observation of Student's interval; to its variance comes
+        that of the judges, who are independent of each other.
+
+        Args:
+            weights: of outcomes, (k,).
+            chosen: which rows count, (n,); None: all.
+        """
+        from scipy import stats
+
+        some = np.ones(len(self.rows), dtype=bool) if chosen is None else chosen
+        blocks, found = self.blocks[some], {}
+        count = len(np.unique(blocks))
+        for pair in PAIRS if count > 1 else ():
+            differences = weights @ (self.payoffs[pair[0]] - self.payoffs[pair[1]])[:, some]
+            mean = float(differences.mean())
+            sums = np.bincount(blocks, weights=differences - mean)
+            error = float(np.sqrt((sums**2).sum() * count / (count - 1))) / len(differences)
+            doubts = []
+            for half, judges in enumerate(self._judges):
+                mine = some[self.rows % 2 == half]
+                if mine.any():
+                    doubt = np.array([judge.doubt(pair, mine) for judge in judges])
+                    doubts.append(mine.sum() / len(differences) * float(np.linalg.norm(weights * doubt)))
+            reach = float(np.hypot(float(stats.t.ppf(0.975, count - 1)) * error, NINETY_FIVE * np.linalg.norm(doubts)))
+            found[" over ".join(pair)] = Gain(mean, (mean - reach, mean + reach))
+        return found
 
     def _away(self, values: np.ndarray) -> np.ndarray:
         """Return how far rows of the log (t,) are from decisions (n, d) in the contexts met, (n, t).
@@ -532,7 +517,7 @@ def replay(
         checked_radius(radius, "--radius")
     notes: list[str] = []
     table, clock = in_time(read_log_table(log, "log"), time, notes)
-    chosen, _ = what_is_decided(what.decisions, what.alternatives, table, [*names, *columns])
+    chosen, *_ = what_is_decided(what.decisions, what.alternatives, table, [*names, *columns])
     refuse_mixed_up(chosen, names, outcomes, objective)
     logs = read_logs(table, chosen, names, columns, LEAVE_OUT)
     seen = logs[0]
@@ -562,20 +547,23 @@ def replay(
     matched, advised = int(walk.matched.sum()), len(walk.rows)
     if judge == AUTO:
         judge = BY_LOG if matched >= max(_ENOUGH, _ENOUGH_SHARE * advised) else BY_MODEL
-    verdict = walk.by_log() if judge == BY_LOG else walk.by_model(what.names)
-    if len(verdict.rows) < _FEWEST_JUDGED or len(np.unique(verdict.blocks)) < 2:
+    if judge == BY_LOG:
+        walk.judge_by_log()
+    else:
+        walk.judge_by_model(what.names)
+    if len(walk.rows) < _FEWEST_JUDGED or len(np.unique(walk.blocks)) < 2:
         raise BocuError(
-            f"--judge log: the log has like rows for {len(verdict.rows)} of the decisions; {_FEWEST_JUDGED} in two "
+            f"--judge log: the log has like rows for {len(walk.rows)} of the decisions; {_FEWEST_JUDGED} in two "
             "steps are wanted; take --judge model"
         )
     counted = np.array([one.weight for one in outcomes])
     sign = sign_of(outcomes)
-    payoffs = {who: counted @ found for who, found in verdict.payoffs.items()}
-    logged = sign * (counted @ verdict.logged)
+    payoffs = {who: counted @ found for who, found in walk.payoffs.items()}
+    logged = sign * (counted @ walk.logged)
     brought = []
     for i, (one, unit) in enumerate(zip(outcomes, np.eye(len(outcomes)), strict=True)):
-        earned = {who: Earned.of(found[i], one.sign) for who, found in verdict.payoffs.items()}
-        brought.append(Brought(**vars(one), earned=earned, gains=verdict.gains(unit)))
+        earned = {who: Earned.of(found[i], one.sign) for who, found in walk.payoffs.items()}
+        brought.append(Brought(**vars(one), earned=earned, gains=walk.gains(unit)))
     return Replay(
         outcome=sum_in_words(outcomes),
         minimise=sign < 0.0,
@@ -584,18 +572,18 @@ def replay(
         radius=radius,
         judge=judge,
         rows=len(seen.outcome),
-        judged=len(verdict.rows),
+        judged=len(walk.rows),
         matched=matched,
         logged=float(logged.mean()),
         earned={who: Earned.of(found, sign) for who, found in payoffs.items()},
-        gains=verdict.gains(counted),
-        parts=_parts(verdict, counted, names, seen, time, clock),
+        gains=walk.gains(counted),
+        parts=_parts(walk, counted, names, seen, time, clock),
         outcomes=brought if len(outcomes) > 1 else [],
-        blocks=len(np.unique(verdict.blocks)),
+        blocks=len(np.unique(walk.blocks)),
         advised=advised,
         forecasts=forecasts is not None,
         steps=walk.steps,
-        judgements=_judgements(verdict, payoffs, logged, names, seen, sign),
+        judgements=_judgements(walk, payoffs, logged, names, seen, sign),
         notes=(*notes, *seen.notes),
         units=checked_units(units or {}, [*chosen.names, *names, *columns]),
     )
@@ -641,13 +629,13 @@ def _without_forecast(judged: np.ndarray) -> list[str]:
 
 
 def _parts(
-    verdict: Judgement, weights: np.ndarray, names: Sequence[str], seen: Log, time: str | None, clock: Clock
+    walk: Walk, weights: np.ndarray, names: Sequence[str], seen: Log, time: str | None, clock: Clock
 ) -> list[PartOfLog]:
     """Return the gains where each context is low, middling and high, and in the early, middle and late part."""
-    met = seen.contexts[verdict.rows]
-    when = verdict.rows + 1.0 if clock.unit == "rows" else clock.times[verdict.rows]
+    met = seen.contexts[walk.rows]
+    when = walk.rows + 1.0 if clock.unit == "rows" else clock.times[walk.rows]
     found = []
-    in_time = min(_PARTS, len(np.unique(verdict.blocks)) // 2)  # an interval takes two steps
+    in_time = min(_PARTS, len(np.unique(walk.blocks)) // 2)  # an interval takes two steps
     columns = [*((name, values, _PARTS) for name, values in zip(names, met.T, strict=True))]
     for name, values, parts in [*columns, (time or "row", when, in_time)]:
         places = _places(values, parts)
@@ -655,7 +643,7 @@ def _parts(
             some = places == place
             low, high = float(values[some].min()), float(values[some].max())
             ends = map(_date, (low, high)) if name == time and clock.unit == "days" else (low, high)
-            found.append(PartOfLog(name, *ends, int(some.sum()), verdict.gains(weights, some) or None))
+            found.append(PartOfLog(name, *ends, int(some.sum()), walk.gains(weights, some) or None))
     return found
 
 
@@ -678,7 +666,7 @@ def _date(days: float) -> str:
 
 
 def _judgements(
-    verdict: Judgement, payoffs: dict[str, np.ndarray], logged: np.ndarray, names: Sequence[str], seen: Log, sign: float
+    walk: Walk, payoffs: dict[str, np.ndarray], logged: np.ndarray, names: Sequence[str], seen: Log, sign: float
 ) -> list[JudgedRow]:
     ahead = {f"{one} over {other}": np.cumsum(payoffs[one] - payoffs[other]) for one, other in PAIRS}
     return [
@@ -689,7 +677,7 @@ def _judgements(
             {who: sign * float(found[i]) for who, found in payoffs.items()},
             {pair: float(found[i]) for pair, found in ahead.items()},
         )
-        for i, row in enumerate(verdict.rows.tolist())
+        for i, row in enumerate(walk.rows.tolist())
     ]
 
 

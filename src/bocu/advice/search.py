@@ -197,7 +197,7 @@ class Search:
 
     def best(self, measure: Measure) -> np.ndarray:
         """Return the decision (d,) of highest measure: of the candidates, then of ever closer neighbours."""
-        return self._refined(measure, self._measured(measure))
+        return self._refined(measure, self._values_of_pool if measure == self.values else measure(self.pool))
 
     def best_by_size(self) -> list[tuple[Rule, np.ndarray]]:
         """Return the decision (d,) of best guarantee over smaller and larger sets, this rule's among them, in order.
@@ -215,10 +215,6 @@ class Search:
             most[left] = rule.lowest(self._of_pool[left])
             found.append((rule, self._refined(self.lowest_by(rule), most)))
         return found
-
-    def _measured(self, measure: Measure) -> np.ndarray:
-        """Return a measure (n,) of the candidates."""
-        return self._values_of_pool if measure == self.values else measure(self.pool)
 
     @functools.cached_property
     def _values_of_pool(self) -> np.ndarray:

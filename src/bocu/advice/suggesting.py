@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bocu.advice import asked
-from bocu.advice.asked import DRO, REPLAY, Alternatives
+from bocu.advice.asked import DRO, REPLAY
 from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions, OneOfNames
 from bocu.advice.details import NINETY_FIVE, Shifted, details, earned_by, front_of, log_rows
@@ -125,7 +125,9 @@ def suggest(
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     table, sure = with_season(table, clock, season, known or {})
     met = tuple(dict.fromkeys([*met, *(name for name in sure if season and name.startswith(f"{season}, "))]))
-    chosen, offered = asked.what_is_decided(decisions, alternatives, table, [*met, *(one.name for one in outcomes)])
+    chosen, offered, read = asked.what_is_decided(
+        decisions, alternatives, table, [*met, *(one.name for one in outcomes)]
+    )
     radius = asked.read_radius(radius)
     objective = asked.objective_of(objective, radius)
     asked.refuse_mixed_up(chosen, met, outcomes, objective)
@@ -217,7 +219,7 @@ def suggest(
             *notes,
             *seen.notes,
             *given.notes,
-            *(offered.notes if offered else ()),
+            *read,
             *broken(seen),
             *asked.extrapolated(met, seen.contexts, given.contexts),
             *forgetting.notes,
@@ -231,7 +233,7 @@ def suggest(
         constraints=tuple(constraints),
         outliers=tuple(row for row in rows if row.outlier),
         doubted=doubted,
-        units=asked.checked_units(units or {}, [*chosen.names, *met, *(one.name for one in outcomes)]),
+        units=asked.checked_units(units or {}, [*chosen.names, *columns]),
         search=search,
         evidence=functools.partial(details, search, given, met, best, steady, sign, rows),
     )
@@ -388,28 +390,28 @@ def _shifted(names: tuple[str, ...], forecast: Forecast, worst: np.ndarray) -> l
     ]
 
 
-def _ranked(offered: Alternatives | None, search: Search, judge: Judge) -> tuple[Ranked, ...]:
+def _ranked(offered: Mapping[str, np.ndarray], search: Search, judge: Judge) -> tuple[Ranked, ...]:
     """Return the alternatives that may be suggested, best objective first; without a list, of a few names alone."""
-    if offered is None:
+    if not offered:
         names = all(isinstance(part, OneOfNames) for part in search.learnt.decisions.parts)
         if not names or len(search.pool) > _FEW:
             return ()
-        offered = Alternatives(search.pool, tuple(str(i + 1) for i in range(len(search.pool))), ())
+        offered = {str(i): value for i, value in enumerate(search.pool, 1)}
     allowed = {tuple(value) for value in search.pool.tolist()}
-    kept = [i for i, value in enumerate(offered.values.tolist()) if tuple(value) in allowed]
-    values = search.values(offered.values[kept])
+    kept = {line: value for line, value in offered.items() if tuple(value.tolist()) in allowed}
+    values, lines = search.values(np.array(list(kept.values()))), list(kept)
     left, order = list(range(len(kept))), []
     while left:
         order.append(left.pop(first_best(values[left])))
-    decisions = offered.values[[kept[i] for i in order]]
+    decisions = np.array(list(kept.values()))[order]
     draws = judge.expectations(decisions)
     best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
     behind = draws[:, :1] - draws
     low, high = np.quantile(behind, [0.025, 0.975], axis=0)
     return tuple(
         Ranked(
-            offered.lines[kept[i]],
-            judge(offered.values[kept[i]]),
+            lines[i],
+            judge(decisions[at]),
             float(best[at]),
             (float(behind[:, at].mean()), float(low[at]), float(high[at])),
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.advice.logs import LogTable, is_missing, spread_evenly
+from bocu.advice.logs import LogTable, is_missing, number_in, spread_evenly
 from bocu.core.errors import BocuError, shown
 from bocu.core.parameters import nearest
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors, best_hyperparameters
@@ -146,7 +146,7 @@ def _times(table: LogTable, column: str, cells: Sequence[Any], notes: list[str])
     """Return times (t,) in days or as the numbers they are, not a number where one is missing, and their unit."""
     text = [None if is_missing(cell) else _text(cell) for cell in cells]
     given = np.array([cell is not None for cell in text])
-    plain = np.array([_number(cell) for cell in text])
+    plain = np.array([number_in(cell) for cell in text])
     if not np.isnan(plain[given]).any() and not all(
         re.fullmatch(r"[12]\d{7}", cell) for cell in text if cell is not None
     ):
@@ -200,14 +200,6 @@ def _text(cell: Any) -> str:
     if isinstance(cell, np.datetime64):
         return str(cell)
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def _number(cell: str | None) -> float:
-    """Return a text as a number; not a number where it is none, or missing."""
-    try:
-        return math.nan if cell is None or "_" in cell else float(cell)
-    except ValueError:
-        return math.nan
 
 
 def _days(text: Sequence[str | None]) -> dict[str, np.ndarray]:
