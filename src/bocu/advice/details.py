@@ -241,13 +241,8 @@ def details(
         curve=_curve(search, best, steady, sign),
         trade_off=_trade_off(search, sign) if search.rule.has_worst else None,
         contexts=[
-            Weighed(
-                dict(zip(names, given.contexts[i].tolist(), strict=True)),
-                float(given.weights[i]),
-                float(worst[i]),
-                sign * float(payoffs[0, i]),
-            )
-            for i in order
+            Weighed(dict(zip(names, given.contexts[i].tolist(), strict=True)), *weights, sign * float(payoffs[0, i]))
+            for i, weights in zip(order, np.stack([given.weights, worst], axis=1)[order].tolist(), strict=True)
         ],
     )
 
@@ -263,10 +258,10 @@ def _slices(
         name: str, role: str, at: Sequence[Any], suggested: Any, lines: tuple[np.ndarray, ...], rows: Sequence[Any]
     ) -> ColumnSlice:
         expected, half, worst, there = lines
-        carried = list(zip(rows, _plain(sign * (there + surplus)), strict=True))
-        low, high = _plain(sign * expected - half), _plain(sign * expected + half)
-        lowest = _plain(sign * worst) if len(worst) else None
-        return ColumnSlice(name, role, at, _plain(sign * expected), low, high, lowest, suggested, carried)
+        carried = list(zip(rows, (sign * (there + surplus)).tolist(), strict=True))
+        low, high = (sign * expected - half).tolist(), (sign * expected + half).tolist()
+        lowest = (sign * worst).tolist() if len(worst) else None
+        return ColumnSlice(name, role, at, (sign * expected).tolist(), low, high, lowest, suggested, carried)
 
     for i, part in enumerate(learnt.decisions.parts):
         values = part.spaced(_SLICE_POINTS)
@@ -284,7 +279,7 @@ def _slices(
         expected, spread = learnt.pairs(np.tile(best, (len(values), 1)), _with(mean, i, values))
         there = learnt.pair_means(np.tile(best, (len(met), 1)), _with(mean, i, met))
         lines = expected, NINETY_FIVE * spread, np.empty(0), there
-        yield of(name, "context", _plain(values), float(mean[i]), lines, _plain(met))
+        yield of(name, "context", values.tolist(), float(mean[i]), lines, met.tolist())
 
 
 def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) -> RadiusCurve | None:
@@ -294,7 +289,7 @@ def _curve(search: Search, best: np.ndarray, steady: np.ndarray, sign: float) ->
     both = search.payoffs(np.stack([best, steady]))
     rules = search.rule.at_sizes(_CURVE_POINTS, _FARTHEST)
     values = sign * np.array([rule.lowest(both) for rule in rules])
-    return RadiusCurve([rule.size or 0.0 for rule in rules], _plain(values[:, 0]), _plain(values[:, 1]))
+    return RadiusCurve([rule.size or 0.0 for rule in rules], (values[:, 0]).tolist(), (values[:, 1]).tolist())
 
 
 def _trade_off(search: Search, sign: float) -> TradeOff:
@@ -306,9 +301,9 @@ def _trade_off(search: Search, sign: float) -> TradeOff:
     others = np.argsort(short, kind="stable")[:_NEAR_THE_FRONT]
     return TradeOff(
         [search.learnt.decisions.shown(search.pool[i]) for i in chosen],
-        _plain(sign * expected[chosen]),
-        _plain(sign * worst[chosen]),
-        list(zip(_plain(sign * expected[others]), _plain(sign * worst[others]), strict=True)),
+        (sign * expected[chosen]).tolist(),
+        (sign * worst[chosen]).tolist(),
+        list(zip((sign * expected[others]).tolist(), (sign * worst[others]).tolist(), strict=True)),
     )
 
 
@@ -317,7 +312,3 @@ def _with(point: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:
     moved = np.tile(point, (len(values), 1))
     moved[:, column] = values
     return moved
-
-
-def _plain(values: np.ndarray) -> list[float]:
-    return [float(value) for value in values]

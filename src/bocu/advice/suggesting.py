@@ -125,9 +125,8 @@ def suggest(
     table, clock = in_time(read_log_table(log, "log"), time, notes)
     table, sure = with_season(table, clock, season, known or {})
     met = tuple(dict.fromkeys([*met, *(name for name in sure if season and name.startswith(f"{season}, "))]))
-    chosen, offered, read = asked.what_is_decided(
-        decisions, alternatives, table, [*met, *(one.name for one in outcomes)]
-    )
+    columns = [*met, *(one.name for one in outcomes)]
+    chosen, offered, read = asked.what_is_decided(decisions, alternatives, table, columns)
     radius = asked.read_radius(radius)
     objective = asked.objective_of(objective, radius)
     asked.refuse_mixed_up(chosen, met, outcomes, objective)
