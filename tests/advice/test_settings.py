@@ -12,8 +12,8 @@ import yaml
 from typer.testing import CliRunner
 
 import bocu
+from bocu.advice.asked import Settings, read_settings
 from bocu.advice.choices import OneOfNames, Range
-from bocu.advice.settings import Settings, read_settings
 from bocu.commands.main import app
 from bocu.commands.schema import settings_schema, settings_tables
 from bocu.core.parameters import validate

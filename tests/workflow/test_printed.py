@@ -40,7 +40,7 @@ from filelock import FileLock
 from packaging.requirements import Requirement
 from workflow.conftest import ROOT, WARM, Pipeline
 
-from bocu.advice.settings import Settings
+from bocu.advice.asked import Settings
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.sweep.experiment.configuration import parse_experiment
 from bocu.sweep.experiment.registry import REGISTRY

@@ -8,7 +8,7 @@ are its numbers, then for each choice one column a name that is 1 where it is ta
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -404,7 +404,6 @@ class Constrained(Allowed):
         return np.unique(np.vstack([kept, self._kept(more)]), axis=0)
 
     def neighbours(self, value: np.ndarray, share: float) -> np.ndarray:
-        """Return decisions that keep the constraints, one step along."""
         near = [self.decisions.neighbours(value, share)]
         for direction in self._directions:
             for step in (share * direction, -share * direction):
@@ -475,9 +474,41 @@ class Listed(Allowed):
         self.values = values
 
     def pool(self, logged: np.ndarray) -> np.ndarray:
-        """Return the alternatives."""
         return np.unique(self.values, axis=0)
 
     def neighbours(self, value: np.ndarray, share: float) -> np.ndarray:
-        """Return none: there is nothing beside the list."""
         return np.empty((0, len(value)))
+
+
+def what_is_allowed(
+    decisions: Decisions, offered: Mapping[str, np.ndarray], constraints: Sequence[str]
+) -> tuple[Allowed, Callable[[np.ndarray], list[str]]]:
+    """Return what may be suggested, and what there is to say of logged decisions (t, d) under the constraints.
+
+    Args:
+        decisions: what is decided.
+        offered: alternatives (d,) by what they are called; none: all within bounds.
+        constraints: linear ones, as they are written.
+
+    Raises:
+        BocuError: a constraint is not understood, or nothing keeps them all.
+    """
+    listed = np.array(list(offered.values()))
+    if not constraints:
+        return Listed(listed) if offered else Allowed(decisions), lambda logged: []
+    stated = read_constraints(constraints, decisions)
+
+    def broken(logged: np.ndarray) -> list[str]:
+        kept = stated.met(logged)
+        return [
+            f"{(~kept[:, k]).sum()} of {len(kept)} logged decisions do not keep '{text}'; learnt from, never suggested"
+            for k, text in enumerate(stated.texts)
+            if not kept[:, k].all()
+        ]
+
+    if not offered:
+        return Constrained(stated), broken
+    left = listed[stated.met(listed).all(axis=1)]
+    if not len(left):
+        raise BocuError(f"--alternatives: none of {len(listed)} keeps {' and '.join(map(shown, constraints))}")
+    return Listed(left), broken

@@ -10,7 +10,7 @@ import numpy as np
 from bocu.advice import asked
 from bocu.advice.asked import DRO, REPLAY
 from bocu.advice.cells import Boxes, fewer_contexts
-from bocu.advice.choices import Decisions, OneOfNames
+from bocu.advice.choices import Decisions, OneOfNames, what_is_allowed
 from bocu.advice.details import NINETY_FIVE, Shifted, details, earned_by, front_of, log_rows
 from bocu.advice.logs import (
     AVERAGE,
@@ -131,7 +131,7 @@ def suggest(
     objective = asked.objective_of(objective, radius)
     asked.refuse_mixed_up(chosen, met, outcomes, objective)
     stated = asked.stated_set(objective, set, radius, keys or {}, alpha)
-    allowed, broken = asked.what_is_allowed(chosen, offered, constraints)
+    allowed, broken = what_is_allowed(chosen, offered, constraints)
     logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
     if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
         logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
@@ -219,7 +219,7 @@ def suggest(
             *seen.notes,
             *given.notes,
             *read,
-            *broken(seen),
+            *broken(seen.decisions),
             *asked.extrapolated(met, seen.contexts, given.contexts),
             *forgetting.notes,
             *models[0].notes,

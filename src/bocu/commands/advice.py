@@ -172,7 +172,7 @@ def arguments(context: typer.Context, settings: Path | None) -> dict[str, Any]:
     Raises:
         BocuError: the file or an option is at fault, or there is no context or outcome.
     """
-    from bocu.advice.settings import read_settings
+    from bocu.advice.asked import read_settings
 
     stated = _stated(context)
     written = {} if settings is None else read_settings(settings)

@@ -115,7 +115,7 @@ def key_tables() -> dict[str, str]:
 
 def settings_schema() -> dict[str, object]:
     """Return the schema of a settings file of `bocu suggest`."""
-    from bocu.advice.settings import Settings
+    from bocu.advice.asked import Settings
 
     schema = json_schema_of(Settings)
     # What may be written in short.
@@ -128,7 +128,7 @@ def settings_schema() -> dict[str, object]:
 
 def settings_tables() -> str:
     """Return the keys of a settings file of `bocu suggest` as Markdown tables."""
-    from bocu.advice import settings as given
+    from bocu.advice import asked as given
 
     tables = {
         "The file": given.Settings,
