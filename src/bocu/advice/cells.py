@@ -28,13 +28,7 @@ class Boxes:
 
     @classmethod
     def around(cls, points: np.ndarray, weights: np.ndarray, most: int) -> "Boxes":
-        """Partition the space by at most so many cells, none of which is empty of these points.
-
-        Args:
-            points: shape (n, l), n at least 1.
-            weights: shape (n,), not negative.
-            most: at least 1.
-        """
+        """Partition the space by at most so many cells, none empty of points (n, l), weighted (n,), 0 or more."""
         leaves = iter(range(most))
 
         def split(rows: np.ndarray, quota: int) -> _Tree:
@@ -130,8 +124,6 @@ def fewer_contexts(forecast: Forecast, family: type[AmbiguitySet] | None) -> For
 
 def rows_of_a_fit(inputs: np.ndarray, most: int) -> np.ndarray:
     """Return the positions of at most so many rows of inputs (t, D), spread over their order and over the inputs."""
-    if len(inputs) <= most:
-        return np.arange(len(inputs))
     return representatives(np.column_stack([np.linspace(0.0, 1.0, len(inputs)), inputs]), most)
 
 

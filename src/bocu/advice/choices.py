@@ -363,11 +363,7 @@ _BY = (-2.0, -1.0, 1.0, 2.0)
 
 
 class Allowed:
-    """Decisions that may be suggested: all within bounds.
-
-    Args:
-        decisions: what is decided.
-    """
+    """Decisions that may be suggested: all within bounds."""
 
     def __init__(self, decisions: Decisions) -> None:
         self.decisions = decisions
@@ -464,11 +460,7 @@ class Constrained(Allowed):
 
 
 class Listed(Allowed):
-    """The alternatives of a list, and nothing else.
-
-    Args:
-        values: shape (n, d).
-    """
+    """The alternatives (n, d) of a list, and nothing else."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -485,10 +477,7 @@ def what_is_allowed(
 ) -> tuple[Allowed, Callable[[np.ndarray], list[str]]]:
     """Return what may be suggested, and what there is to say of logged decisions (t, d) under the constraints.
 
-    Args:
-        decisions: what is decided.
-        offered: alternatives (d,) by what they are called; none: all within bounds.
-        constraints: linear ones, as they are written.
+    Where no alternatives (d,) are offered it is all within bounds.
 
     Raises:
         BocuError: a constraint is not understood, or nothing keeps them all.

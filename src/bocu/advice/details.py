@@ -221,16 +221,9 @@ def details(
     sign: float,
     rows: list[LoggedRow],
 ) -> Details:
-    """Return what a page shows of a suggestion.
+    """Return what a page shows of the suggested decision `best` (d,), beside that of best expectation, `steady`.
 
-    Args:
-        search: the candidates, model and rule that it was found by.
-        given: the forecast.
-        names: of the contexts.
-        best: the suggested decision, shape (d,).
-        steady: the decision of best expectation, shape (d,).
-        sign: 1 where the outcome is maximised, -1 where it is minimised.
-        rows: the log's.
+    `names` are those of the contexts of the forecast `given`; the sign is -1 where the outcome is minimised, else 1.
     """
     payoffs = search.payoffs(best[None])
     worst = search.rule.worst(payoffs)[0] if search.rule.has_worst else given.weights

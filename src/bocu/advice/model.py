@@ -353,12 +353,9 @@ class Learnt:
         return here.shift + here.scale * (here.mean + in_parts(standard, values, len(here.weights)))
 
     def spreads(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return what is not known of expectations: standard deviations (n,).
+        """Return what is not known, standard deviations (n,), of what decisions (n, d) are expected to earn.
 
-        Args:
-            values: decisions, shape (n, d).
-            weights: the distribution of the forecast's contexts that each decision's expectation is over, shape
-                (n, C) or (C,).
+        `weights` are of the contexts that each expectation is over, shape (n, C), or (C,) for all alike.
         """
         weight = np.broadcast_to(weights, (len(values), len(self._points)))
         own = self._own(values)
@@ -394,12 +391,9 @@ class Learnt:
         return self.means(values) @ weights, here.scale**2 * (prior - cross @ here.solve(np.asarray(cross).T))
 
     def variances_after(self, value: np.ndarray, weights: np.ndarray, met: np.ndarray) -> np.ndarray:
-        """Return what would not be known of an expectation if its decision were tried once: variances (n,).
+        """Return what would not be known of an expectation if its decision (d,) were tried once: variances (n,).
 
-        Args:
-            value: the decision, shape (d,).
-            weights: the distribution of the forecast's contexts that its expectation is over, shape (C,).
-            met: positions of the contexts of the forecast that are met in trying it, one each time, shape (n,).
+        It is over contexts weighted (C,); `met` are positions (n,) of those met in trying it, one each time.
         """
         here = self.posterior
         with_log, among = self.priors(value)
@@ -501,11 +495,8 @@ def believed(log: Log, learn: Callable[[np.ndarray | None, np.ndarray | None], L
 
     A first model of outcomes clipped to their bulk finds rows that lie far from what all others tell; they go, a model
     of the rest judges all anew, and so on until they stay the same. Only such stay out as lie apart from all that are
-    believed. A typing error and a rare real win look alike.
-
-    Args:
-        log: the log.
-        learn: makes a model of some rows (t,) and of what they are taken to have brought (t,).
+    believed. A typing error and a rare real win look alike. `learn` makes a model of some rows (t,) and of what they
+    are taken to have brought (t,).
     """
     middle = float(np.median(log.outcome))
     reach = _CLIPPED * _MAD * float(np.median(np.abs(log.outcome - middle)))
@@ -592,13 +583,7 @@ def influences(learnt: "Combined", contexts: tuple[str, ...]) -> list[Influence]
 
 
 def forgetting_of(forget: str | float | None, clock: Clock, decisions: Decisions, log: Log) -> Forgetting:
-    """Return how much rows of a log in the order of time count.
-
-    Args:
-        forget: a half-life, "estimate", or None: all count alike.
-        clock: when rows were.
-        decisions: what is decided.
-        log: what was decided, met and earned, to be maximised.
+    """Return how much rows of a log, in the order of time and to be maximised, count; all alike without `forget`.
 
     Raises:
         BocuError: it is no half-life, or the log is too short to estimate one.

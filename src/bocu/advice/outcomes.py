@@ -252,11 +252,8 @@ class Combined:
 def front(values: np.ndarray, always: Sequence[int]) -> list[int]:
     """Return rows (n, k), to be maximised in each column, that no other row beats, first those that are to be there.
 
-    At most so many as are told: beyond those wanted always, each next one lies farthest from those before.
-
-    Args:
-        values: shape (n, k).
-        always: rows that stand first, on the front or not.
+    At most so many as are told: beyond those wanted `always`, on the front or not, each next one lies farthest from
+    those before.
     """
     with naming_extras():
         import moocore

@@ -16,6 +16,8 @@ from bocu.core.io.pages import page_template
 #: Rows of the log that a page shows.
 MOST_ROWS = 300
 
+_STYLES = "core/style.css", "advice/templates/page.css"
+
 
 def page_of(plain: Mapping[str, Any]) -> str:
     """Return the page of a suggestion as HTML; outliers come first among its rows.
@@ -59,7 +61,7 @@ def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
     return str(
         page_template("bocu.advice", template).render(
             plain=plain,
-            style=_text("bocu.core", "style.css") + _text("bocu.advice", "templates/page.css"),
+            style="".join((resources.files("bocu") / file).read_text(encoding="utf-8") for file in _STYLES),
             number=lambda *path: _traced(plain, path),
             draw=draw,
             **others,
@@ -78,7 +80,3 @@ def _traced(plain: Any, path: tuple[str | int, ...]) -> Any:
     if isinstance(value, float | int):
         return Markup('<data value="{}" data-from="{}">{}</data>').format(repr(value), pointer, in_digits(value, 4))
     return Markup('<span data-from="{}">{}</span>').format(pointer, "–" if value is None else value)
-
-
-def _text(package: str, name: str) -> str:
-    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

@@ -96,11 +96,7 @@ class RadiusEstimate:
     trend: tuple[float, ...]
 
     def notes(self, *, around_log: bool) -> list[str]:
-        """Return what it is, a line each.
-
-        Args:
-            around_log: whether the reference is the distribution of the log's contexts, and not another forecast.
-        """
+        """Return what it is, a line each; `around_log`: the reference is the log's contexts, and no other forecast."""
         grown = f", and may grow by {self.growth:.2g} a block" if self.growth else ""
         among = f" over {self.cells} cells of contexts" if self.cells else ""
         told = [

@@ -373,12 +373,8 @@ class Walk:
     def gains(self, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
         """Return what the first of each pair earns more than the second; nothing where rows are of a single step.
 
-        Rows of a block share their advice, so its rows are one observation of Student's interval; to its variance comes
-        that of the judges, who are independent of each other.
-
-        Args:
-            weights: of outcomes, (k,).
-            chosen: which rows count, (n,); None: all.
+        Outcomes have weights (k,), rows (n,) may be chosen. Rows of a block share their advice, so they are one observation
+        of Student's interval; to its variance comes that of the judges, who are independent of each other.
         """
         from scipy import stats
 

@@ -279,13 +279,7 @@ def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, 
     """Estimate the half-life of payoffs from a log in the order of time; that of contexts is left to a replay.
 
     A half-life is taken where it foretells later rows better than to forget nothing, by more than one standard error
-    over the blocks that were foretold.
-
-    Args:
-        clock: when rows were.
-        structure: of the payoff's covariance.
-        inputs: of the model, shape (t, D).
-        outputs: shape (t,).
+    over the blocks that were foretold. Inputs (t, D) and outputs (t,) are the model's.
 
     Raises:
         BocuError: the log is too short, or spans no time.
