@@ -7,8 +7,8 @@ from decision_logs import drifting, kiosk, sold
 from typer.testing import CliRunner
 
 import bocu
-from bocu.advice.calibrating import calibrate
 from bocu.advice.logs import given_what_is_known, weighted
+from bocu.advice.suggesting import calibrate
 from bocu.commands.main import app
 
 ASKED = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit"}

@@ -5,6 +5,7 @@ are its numbers, then for each choice one column a name that is 1 where it is ta
 [0, 1] by their bounds. Constraints are linear in terms, and as people write them, "staff + 2*shelf:high <= 10".
 """
 
+import functools
 import itertools
 import math
 import re
@@ -389,8 +390,6 @@ class Constrained(Allowed):
         super().__init__(constraints.decisions)
         self.constraints = constraints
         self._numbers = [i for i, part in enumerate(self.decisions.parts) if isinstance(part, Range)]
-        self._directions = self._along()
-        self._exchanges = self._exchanged()
 
     def pool(self, logged: np.ndarray) -> np.ndarray:
         """Return candidates and logged decisions that keep the constraints, and mixtures where they are few."""
@@ -435,7 +434,8 @@ class Constrained(Allowed):
             found.append(self._rounded(np.einsum("nk,nkd->nd", shares, picked)))
         return np.vstack(found)
 
-    def _along(self) -> np.ndarray:
+    @functools.cached_property
+    def _directions(self) -> np.ndarray:
         """Return directions (m, numbers), a whole range long at most."""
         spans = np.array([part.span for part in self.decisions.parts if isinstance(part, Range)])
         count = len(spans)
@@ -448,7 +448,8 @@ class Constrained(Allowed):
         scaled = np.array(found).reshape(-1, count) / np.maximum(largest, 1e-12)
         return scaled[(largest > 1e-9).ravel()] * spans
 
-    def _exchanged(self) -> np.ndarray:
+    @functools.cached_property
+    def _exchanges(self) -> np.ndarray:
         """Return steps (m, d) that change two whole numbers at once, each by one or two."""
         whole = [i for i, part in enumerate(self.decisions.parts) if isinstance(part, Range) and part.whole]
         steps = []

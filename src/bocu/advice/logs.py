@@ -246,8 +246,9 @@ def read_logs(
     gappy = ~whole & ~absent[:, :d].any(axis=1) & ~absent[:, until:].any(axis=1)
     if missing != AVERAGE:
         gappy[:] = False
-    if not (whole | gappy).all():
-        notes.append(f"left out {_rows(table, ~(whole | gappy))}: a value is missing")
+    used = whole | gappy
+    if not used.all():
+        notes.append(f"left out {_rows(table, ~used)}: a value is missing")
     if gappy.any():
         notes.append(
             f"{_rows(table, gappy)}: a context is missing; counted as an average over contexts of the log, with the "
@@ -255,7 +256,6 @@ def read_logs(
         )
     if whole.sum() < FEWEST_ROWS:
         raise BocuError(f"{table.name}: found {whole.sum()} whole rows; at least {FEWEST_ROWS} are wanted")
-    used = whole | gappy
     outside = used.copy()
     outside[used] = ~decisions.inside(rows[used][:, :d])
     if outside.any():

@@ -373,8 +373,8 @@ class Walk:
     def gains(self, weights: np.ndarray, chosen: np.ndarray | None = None) -> dict[str, Gain]:
         """Return what the first of each pair earns more than the second; nothing where rows are of a single step.
 
-        Outcomes have weights (k,), rows (n,) may be chosen. Rows of a block share their advice, so they are one observation
-        of Student's interval; to its variance comes that of the judges, who are independent of each other.
+        Outcomes have weights (k,), rows (n,) may be chosen. Rows of a block share their advice, so they are one
+        observation of Student's interval; to its variance comes that of the judges, who are independent of each other.
         """
         from scipy import stats
 
@@ -637,8 +637,9 @@ def _parts(
         places = _places(values, parts)
         for place in np.unique(places) if np.ptp(places) else ():
             some = places == place
-            low, high = float(values[some].min()), float(values[some].max())
-            ends = map(_date, (low, high)) if name == time and clock.unit == "days" else (low, high)
+            ends: list[Any] = [float(values[some].min()), float(values[some].max())]
+            if name == time and clock.unit == "days":
+                ends = [str(np.datetime64(int(np.floor(day)), "D")) for day in ends]
             found.append(PartOfLog(name, *ends, int(some.sum()), walk.gains(weights, some) or None))
     return found
 
@@ -654,11 +655,6 @@ def _places(values: np.ndarray, parts: int) -> np.ndarray:
     if last.sum() < len(values) / (2 * parts) and not last.all():
         places[last] = places[~last].max()
     return places
-
-
-def _date(days: float) -> str:
-    """Return the date of days since 1970."""
-    return str(np.datetime64(int(np.floor(days)), "D"))
 
 
 def _judgements(

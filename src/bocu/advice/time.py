@@ -268,10 +268,9 @@ class Forgetting:
             return ["nothing is forgotten: later rows were foretold as well without"] if self.estimated else []
         found = "estimated from the log" if self.estimated else "as asked for"
         told = [
-            f"{what} {half:.3g} {self.clock.unit}".rstrip() if half is not None else f"{what} never"
-            for what, half in (("contexts after", self.contexts), ("payoffs after", self.payoffs))
+            f"{what} never" if half is None else f"{what} after {half:.3g} {self.clock.unit}".rstrip()
+            for what, half in (("contexts", self.contexts), ("payoffs", self.payoffs))
         ]
-        told = [text.replace("after never", "never") for text in told]
         return [f"older rows count less, {found}; they count half as {' and as '.join(told)}"]
 
 
@@ -284,8 +283,7 @@ def estimate_forgetting(clock: Clock, structure: Structure, inputs: np.ndarray, 
     Raises:
         BocuError: the log is too short, or spans no time.
     """
-    count = len(outputs)
-    rows = spread_evenly(count, _ROWS)
+    rows = spread_evenly(len(outputs), _ROWS)
     count = len(rows)
     fewest = 3 * _BLOCKS * _FEWEST_ROWS // 2
     if count < fewest:

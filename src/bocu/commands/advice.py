@@ -117,8 +117,7 @@ def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) ->
 
 
 def _suggest(log: Path, asked: dict[str, Any], context: typer.Context) -> Any:
-    from bocu.advice.calibrating import LOGS, calibrate
-    from bocu.advice.suggesting import suggest
+    from bocu.advice.suggesting import LOGS, calibrate, suggest
 
     if not context.params["calibrate"]:
         return suggest(log, **asked)
