@@ -6,9 +6,17 @@ from decision_logs import kiosk
 
 import bocu
 from bocu.advice import model
-from bocu.advice.cells import Boxes, fewer_contexts, gathered, representatives
 from bocu.advice.choices import read_decisions
-from bocu.advice.logs import Forecast, read_log_table, read_logs, weighted
+from bocu.advice.logs import (
+    Boxes,
+    Forecast,
+    fewer_contexts,
+    gathered,
+    read_log_table,
+    read_logs,
+    representatives,
+    weighted,
+)
 from bocu.advice.model import Learnt
 from bocu.advice.posteriors import LargePosterior, Trended, trend
 from bocu.learners.surrogates.continuous.fitting import LogPosterior, Priors

@@ -10,7 +10,7 @@ import pytest
 from decision_logs import kiosk
 
 import bocu
-from bocu.advice import pictures
+from bocu.advice import page as pictures
 from bocu.advice.choices import Decisions, OneOfNames, Range
 from bocu.advice.page import page_of, replay_page_of
 from bocu.advice.replaying import DONE, STEADY, SUGGESTED

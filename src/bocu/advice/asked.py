@@ -93,11 +93,8 @@ def how_coded(decisions: Decisions, code: str) -> list[str]:
     names = [part.name for part in decisions.parts if isinstance(part, OneOfNames)]
     if not names:
         return []
-    how = (
-        "different or not, however they differ (Hamming kernel)"
-        if code == HAMMING
-        else "one-hot, each with a length-scale of its own"
-    )
+    hamming = "different or not, however they differ (Hamming kernel)"
+    how = hamming if code == HAMMING else "one-hot, each with a length-scale of its own"
     return [f"names of {', '.join(names)} are told apart {how}"]
 
 

@@ -134,9 +134,7 @@ def _numbers(name: str, cells: Sequence[Any], told: _Tell) -> tuple[dict[str, Se
     if any(given) and sum(wrong) == sum(given):
         levels = [text for text in odd if text]
         called = {level: f"{name} is {level}" for level in levels}
-        columns = {
-            f"{name} is {level}": [str(int(text == level)) if text else "" for text in texts] for level in levels
-        }
+        columns = {of: [str(int(text == level)) if text else "" for text in texts] for level, of in called.items()}
         return columns, [(f"text, {len(levels)} different", f"columns of 0 and 1: {', '.join(called.values())}")]
     told(wrong, f"no number: {', '.join(odd)}", "left out")
     texts = ["" if bad else text for bad, text in zip(wrong, texts, strict=True)]

@@ -49,14 +49,10 @@ class Range:
         """Bounds of its term, by name."""
         return {self.name: (self.low, self.high)}
 
-    @property
-    def decimals(self) -> int:
-        """Digits after the point that tell ten thousandths of the range apart; negative: of tens."""
-        return 0 if self.whole else 4 - math.ceil(math.log10(self.span))
-
     def tidied(self, values: np.ndarray) -> np.ndarray:
-        """Round values to `decimals` digits, within the bounds."""
-        return np.clip(np.round(values, self.decimals), self.low, self.high)
+        """Round values to whole numbers or to what tells ten thousandths of the range apart, within the bounds."""
+        decimals = 0 if self.whole else 4 - math.ceil(math.log10(self.span))
+        return np.clip(np.round(values, decimals), self.low, self.high)
 
     def spaced(self, points: int) -> np.ndarray:
         """Return at most so many values from bound to bound."""

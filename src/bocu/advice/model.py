@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bocu.advice.cells import in_parts, rows_of_a_fit
 from bocu.advice.choices import Decisions, OneOfNames, Range
-from bocu.advice.logs import Forecast, Log, spread_evenly
+from bocu.advice.logs import Forecast, Log, in_parts, rows_of_a_fit, spread_evenly
 from bocu.advice.posteriors import (
     AveragedPosterior,
     LargePosterior,
@@ -445,8 +444,7 @@ class Learnt:
         """Return standard deviations (n,) of what has covariances (n, t) with the log and a prior variance (n,)."""
         here = self.posterior
         explained = in_parts(here.explained, cross, len(here.weights))
-        spreads: np.ndarray = here.scale * np.sqrt(np.maximum(prior - explained, 0.0))
-        return spreads
+        return np.asarray(here.scale * np.sqrt(np.maximum(prior - explained, 0.0)))
 
     def _of_decisions(self, values: np.ndarray, others: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return covariances over decisions (n, m) with others, coded (m, D); None: the log's.

@@ -133,10 +133,8 @@ def read_weights(text: str, option: str = "weights") -> dict[str, float]:
 
 def by_spread(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> tuple[Outcome, ...]:
     """Let outcomes count by one over their standard deviation in the log."""
-    return tuple(
-        Outcome(one.name, one.minimise, float(1.0 / np.std(log.outcome, ddof=1)))
-        for one, log in zip(outcomes, logs, strict=True)
-    )
+    spreads = (float(np.std(log.outcome, ddof=1)) for log in logs)
+    return tuple(replace(one, weight=1.0 / spread) for one, spread in zip(outcomes, spreads, strict=True))
 
 
 def sum_of(outcomes: Sequence[Outcome], logs: Sequence[Log]) -> Log:

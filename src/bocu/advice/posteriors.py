@@ -158,8 +158,7 @@ class AveragedPosterior(Trended):
 
 def averaged(kernel: Callable[[np.ndarray, np.ndarray], np.ndarray], points: np.ndarray, laws: Laws) -> np.ndarray:
     """Return the mean of a kernel between points (n, l) and the rows' contexts, (n, t)."""
-    means: np.ndarray = kernel(points, laws.points) @ laws.shares
-    return means
+    return np.asarray(kernel(points, laws.points) @ laws.shares)
 
 
 class LargePosterior(Trended):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.cells import Boxes, gathered, rows_of_a_fit
+from bocu.advice.logs import Boxes, gathered, rows_of_a_fit
 from bocu.advice.search import Search
 from bocu.advice.time import Clock
 from bocu.core.errors import BocuError

@@ -275,8 +275,6 @@ _MOST_ADVISING = 1000
 #: Rows of each half that are judged, spread evenly, and as many where each is advised under its own forecast.
 MOST_JUDGED, MOST_FORECAST = 500, 60
 
-Advise = Callable[[np.ndarray, int | None], Step]
-
 
 class Walk:
     """Advice to both halves of the rows, step by step, and the judgement of that advice.
@@ -305,7 +303,7 @@ class Walk:
         decisions: Decisions,
         cuts: np.ndarray,
         judged: np.ndarray,
-        advise: Advise,
+        advise: Callable[[np.ndarray, int | None], Step],
         *,
         each: bool,
     ) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bocu.advice.cells import rows_of_a_fit
 from bocu.advice.choices import Allowed, OneOfNames
+from bocu.advice.logs import rows_of_a_fit
 from bocu.advice.outcomes import Combined
 from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet, worst_case
@@ -134,8 +134,7 @@ class Rule:
         if self.cells is not None:
             owners, shares = self._owners
             return worst_case(payoffs @ owners, shares, self.ambiguity).distribution @ owners.T
-        found: np.ndarray = worst_case(payoffs, self.weights, self.ambiguity).distribution
-        return found
+        return np.asarray(worst_case(payoffs, self.weights, self.ambiguity).distribution)
 
     def pursued(self, payoffs: np.ndarray) -> np.ndarray:
         """Return the distributions (n, C) that the objective of payoffs (n, C) is an expectation under."""

@@ -13,23 +13,11 @@ from typing import Any
 import numpy as np
 
 from bocu.advice import asked
+from bocu.advice import logs as tables
 from bocu.advice.asked import DRO, REPLAY
-from bocu.advice.cells import Boxes, fewer_contexts
 from bocu.advice.choices import Decisions, OneOfNames, what_is_allowed
 from bocu.advice.details import NINETY_FIVE, Shifted, details, earned_by, front_of, log_rows
-from bocu.advice.logs import (
-    AVERAGE,
-    LEAVE_OUT,
-    MISSING,
-    Forecast,
-    Log,
-    given_what_is_known,
-    read_forecast,
-    read_log_table,
-    read_logs,
-    spread_evenly,
-    weighted,
-)
+from bocu.advice.logs import AVERAGE, LEAVE_OUT, MISSING, Boxes, Forecast, Log
 from bocu.advice.model import CODES, MOST_ROWS_OF_A_FIT, ONE_HOT, Learnt, believed, forgetting_of, influences
 from bocu.advice.outcomes import Combined, by_spread, read_outcomes, sign_of, sum_in_words, sum_of
 from bocu.advice.radius import Chosen, RadiusEstimate, choose, estimate_radius
@@ -128,7 +116,7 @@ def suggest(
         if one not in allowed_ones:
             raise BocuError(f"--{option}: found {shown(one)}; {nearest(one, allowed_ones)}")
     notes: list[str] = []
-    table, clock = in_time(read_log_table(log, "log"), time, notes)
+    table, clock = in_time(tables.read_log_table(log, "log"), time, notes)
     table, sure = with_season(table, clock, season, known or {})
     met = tuple(dict.fromkeys([*met, *(name for name in sure if season and name.startswith(f"{season}, "))]))
     columns = [*met, *(one.name for one in outcomes)]
@@ -138,9 +126,9 @@ def suggest(
     asked.refuse_mixed_up(chosen, met, outcomes, objective)
     stated = asked.stated_set(objective, set, radius, keys or {}, alpha)
     allowed, broken = what_is_allowed(chosen, offered, constraints)
-    logs = read_logs(table, chosen, met, [one.name for one in outcomes], missing)
+    logs = tables.read_logs(table, chosen, met, [one.name for one in outcomes], missing)
     if len(logs[0].outcome) > MOST_ROWS_OF_A_FIT:  # there is no room for covariances of averages, and no need
-        logs = read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
+        logs = tables.read_logs(table, chosen, met, [one.name for one in outcomes], LEAVE_OUT)
     several = len(outcomes) > 1
     if several and not weights:
         outcomes = by_spread(outcomes, logs)
@@ -150,11 +138,11 @@ def suggest(
 
     def reference(forgetting: Forgetting) -> Forecast:
         if forecast is None:
-            found = weighted(seen.contexts, forgetting.of_contexts())
+            found = tables.weighted(seen.contexts, forgetting.of_contexts())
         else:
-            found = read_forecast(read_log_table(forecast, "forecast"), met, sure)
-        found = given_what_is_known(found, met, sure, from_log=forecast is None)
-        return fewer_contexts(found, by_set.family if by_set else None)
+            found = tables.read_forecast(tables.read_log_table(forecast, "forecast"), met, sure)
+        found = tables.given_what_is_known(found, met, sure, from_log=forecast is None)
+        return tables.fewer_contexts(found, by_set.family if by_set else None)
 
     given = reference(forgetting)
     recency = forgetting.of_payoffs_at(clock.of(table, (*seen.lines, *seen.gaps.lines)))
@@ -357,7 +345,7 @@ def _nearly_worst(search: Search, best: np.ndarray) -> bool:
 
 def _taught(learnt: Combined, best: np.ndarray, weights: np.ndarray) -> float:
     """Return to within what the expectation of a decision (d,) would be known if it were tried once."""
-    met = spread_evenly(len(weights), _TRIED)
+    met = tables.spread_evenly(len(weights), _TRIED)
     shares = weights[met] / weights[met].sum() if weights[met].sum() else np.full(len(met), 1.0 / len(met))
     return NINETY_FIVE * float(np.sqrt(shares @ learnt.variances_after(best, weights, met)))
 
@@ -477,7 +465,7 @@ def calibrate(log: Any, *, logs: int = LOGS, tell: Callable[[], None] | None = N
     Raises:
         BocuError: arguments or files are at fault, or there is no guarantee.
     """
-    table = read_log_table(log, "log")
+    table = tables.read_log_table(log, "log")
     found = suggest(table, **asked)
     if found.best.guaranteed is None:
         raise BocuError("--calibrate: found no guarantee to check; --radius says what it is to hold for")
