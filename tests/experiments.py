@@ -17,6 +17,10 @@ from bocu.sweep.runs.execution import Block, execute
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
 
+# Two days of the simulated log: one of a prior, one to play.
+SENSORS = {"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}
+
+
 def tiny(**changes: Any) -> dict[str, Any]:
     """Hills on a coarse grid: seconds for the whole pipeline."""
     experiment: dict[str, Any] = {

@@ -7,7 +7,7 @@ import subprocess
 
 import netCDF4
 import pytest
-from experiments import tiny
+from experiments import SENSORS, tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.io.files import open_netcdf, read_netcdf
@@ -21,7 +21,6 @@ RANDOM = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
 SCORE = "results/tiny/scores/hills/any/pe-gp-ucb.nc"
 CUBE = "results/tiny/cubes/hills.nc"
 PRIOR = "results/{}/priors/sensors/2004-03-01.nc"
-SENSORS = {"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}
 
 
 @pytest.fixture(scope="module")
