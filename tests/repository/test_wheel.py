@@ -14,7 +14,7 @@ import pytest
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
 
-SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}")
+SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}", "figures=[regret]")
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,6 @@ def test_settings_of_kirschner_et_al(root):
 SMOKE = {
     "tay2024": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
-    "drifting": ["slow"],
 }
 
 

@@ -14,7 +14,6 @@ from workflow.conftest import Pipeline
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
 from bocu.sweep.jobs import fault_told
-from bocu.sweep.runs.records import read_runs
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
@@ -118,23 +117,6 @@ def test_no_cube_is_made_from_scores_that_were_edited(there):
     everything(there)
     assert read_netcdf(there.folder / SCORE)["regret"].identical(before)
     assert verified(there, 0)[0] == []
-
-
-def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
-    (pipeline.folder / "data").mkdir()
-    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
-    config = pipeline.configuration(tiny(problems=["plant"], data="simulate", algorithms=["random"], iterations=2))
-    prepared = "data/simulate/plant/svgp.nc"
-    pipeline.snakemake("--configfile", config, "--", prepared)
-    truncate(pipeline.folder / prepared)
-    run = "results/tiny/runs/plant/any/random/seeds-0-1.nc"
-    first = pipeline.snakemake("--configfile", config, *LOCAL, "--", run, check=False)
-    assert first.returncode != 0
-    (line,) = error_lines(first)
-    assert line.startswith(f"error: {prepared}: its contents were changed")
-    assert (pipeline.folder / f"{prepared}.broken").exists()
-    pipeline.snakemake("--configfile", config, "--", run)
-    read_runs(pipeline.folder / run)
 
 
 @pytest.mark.parametrize("path", ["own.nc", "data/own.nc", "../results/own.nc"])
