@@ -117,6 +117,7 @@ def stands_on_the_page(root, said: str, nearly: float) -> None:
         ), line
 
 
+@pytest.mark.ci
 def test_the_tables_of_the_kiosk_are_what_its_command_prints(root, made):
     assert made[1].count("| suggested, robust |") == 2
     stands_on_the_page(root, made[1], 0.05)

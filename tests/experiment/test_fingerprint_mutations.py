@@ -179,6 +179,7 @@ def tried():
     return set()
 
 
+@pytest.mark.ci
 def test_every_change_of_what_ran_changes_the_fingerprint(executed, tried, tmp_path, monkeypatch):
     package = own_package.copy(tmp_path / "bocu", monkeypatch)
     generator = np.random.default_rng(0)

@@ -50,7 +50,7 @@ SHIFTS = {
 SLOW = {"minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb", "dro-bo-phi", "erbo"}
 SLOW |= {"ts-bocu-kde", "ucb-bocu-kde", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
 # These wait for `.ci/run`.
-LATER = {"ts-bocu-kde", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
+LATER = SLOW - {"gp-ucb", "sbo-kde", "drmobo"}
 # The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
 SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
@@ -69,7 +69,7 @@ def needed(name):
 def names(kind):
     tiers = dict.fromkeys(LATER, pytest.mark.ci) | dict.fromkeys(SLOWEST, pytest.mark.drill)
     others = pytest.mark.drill if kind == "figure" else ()  # tests/figures has what they show
-    first = dict.fromkeys(("regret", "contour", "summary"), ())
+    first = {"summary": ()}
     return [pytest.param(entry.name, marks=(first | tiers).get(entry.name, others)) for entry in registered(kind)]
 
 

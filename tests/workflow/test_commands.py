@@ -292,6 +292,7 @@ def test_another_name_and_label_runs_nothing_and_gives_the_same_cube(there):
     assert there.planned("--configfile", there.folder / "experiment.yaml", "--", CUBE) == {}
 
 
+@pytest.mark.ci
 def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_shared(pipeline, root):
     for name in ("one", "two"):
         experiment = tiny(name=name, problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2)

@@ -94,6 +94,7 @@ def test_no_key_of_the_quick_start_leaks_into_an_experiment(pipeline, root):
     assert not (pipeline.folder / "data").exists()
 
 
+@pytest.mark.ci
 def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipeline):
     experiment = tiny(iterations=100, checkpoint_seconds=0)
     config = pipeline.configuration(experiment)
@@ -125,6 +126,7 @@ def test_snakemake_killed_in_the_middle_is_taken_up_again_to_the_same_bits(pipel
     assert not list(pipeline.folder.glob("results/**/.*.tmp"))
 
 
+@pytest.mark.ci
 def test_partial_shows_what_exists_and_starts_no_run(pipeline):
     config = pipeline.configuration(tiny())
     nothing = pipeline.snakemake("--configfile", config, "--", "partial", check=False)
