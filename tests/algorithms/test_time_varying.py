@@ -185,6 +185,15 @@ def test_oracle_is_any_rule_that_knows_only_the_best_prior(game: Any, play: Play
     assert set(chosen_priors(record)) == {1}
 
 
+# That it goes on to the same bits: tests/testing/test_our_own.py.
+@pytest.mark.parametrize("kind", [PEGPUCB, MaximumLikelihood, FullyBayesian, RegretBalancing, Oracle])
+def test_what_is_restored_recommends_the_same_at_once(game: Any, play: Play, kind: type[Algorithm]) -> None:
+    algorithm, other = game.start(kind), game.start(kind)
+    play(game, algorithm)
+    other.restore(algorithm.state())
+    assert other.recommend() == algorithm.recommend()
+
+
 def all_wrong(game: Any, **parameters: Any) -> tuple[PEGPUCB, list[dict[str, Any]]]:
     """Payoffs that no prior can explain, until the last prior falls."""
     algorithm = game.start(PEGPUCB, **parameters)
