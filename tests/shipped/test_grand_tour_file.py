@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-from test_experiment_files import plan_of
+from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
 
 from bocu.pages.figures.relative_regret import Scoreboard
 from bocu.sweep.experiment.papers import papers
@@ -17,11 +16,6 @@ SAME = {
     ("ucb-bocu-1", "dro"): "that of ucb-bocu-2",
     **{(name, kind): "those of ucb-so and ucb-ro" for name in ("ucb-bocu-1", "ucb-bocu-2") for kind in ("so", "ro")},
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def used(plan):
