@@ -94,7 +94,7 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
 
 @pytest.fixture(
     scope="module",
-    params=[GAMES[0], *(pytest.param(game, marks=pytest.mark.ci) for game in GAMES[1:])],
+    params=[GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.ci), pytest.param(GAMES[2], marks=pytest.mark.drill)],
     ids=lambda game: game["algorithms"][0],
 )
 def executed(request, tmp_path_factory):
