@@ -17,6 +17,8 @@ from bocu.robust.ambiguity import TotalVariation
 from bocu.sweep.evaluation.robust_front import MARGIN, front_among, hypervolume
 from bocu.sweep.experiment.planning import make_plan
 
+pytestmark = pytest.mark.ci
+
 TV = {"name": "tv", "radius": 0.5}
 
 
