@@ -16,7 +16,7 @@ from bocu.core.io.provenance import SIMULATED_LABEL
 
 pytestmark = pytest.mark.ci
 
-SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}", "figures=[regret]")
+SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}")
 
 
 @pytest.fixture(scope="module")
