@@ -6,10 +6,10 @@ a definition may move.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -52,7 +52,6 @@ _BLIND = words(  # decorators that look at no annotation
 )
 _LOADERS = words("import_module load")  # of modules and "module:Name" by their text
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 class Statement(NamedTuple):
@@ -140,29 +139,31 @@ def read_source(text: bytes, file: str) -> SourceFile:
     return SourceFile(statements, tuple(imports), tuple(typing_imports), tables)
 
 
-class _Reader:
-    """Reads one statement of a module: its hash, and what it uses, in one walk."""
+class _Reader(ast.NodeTransformer):
+    """Walks through one statement of a module for what it uses, and leaves out of it what changes no number.
 
-    def __init__(self, node: ast.stmt, fields: Iterable[str]) -> None:
-        self.node = node
+    Args:
+        node: the statement.
+        fields: what the module calls pydantic's `Field`.
+    """
+
+    def __init__(self, node: ast.stmt, fields: Collection[str]) -> None:
         self.names = tuple(bound_names(node))
-        self._fields = frozenset(fields)
-        self._text: list[str] = []
+        self._fields = fields
         self._uses: set[str] = set()
         self._calls: set[str] = set()
         self._imports: list[Import] = []
         self._changed: set[str] = set()
         self._by_text = self._sets_globals = self._in_class = False
-        self._scopes: list[frozenset[str]] = []
-        self._annotations: list[bool] = [True]  # of each function around: whether nothing looks at its annotations
-        self._later = 0  # above 0 in code that does not run when the module is imported
-        self._noted = 0  # above 0 in annotations that nothing looks at
-        self._write(node)
+        self._scopes: list[frozenset[str]] = []  # names of the functions around; their code runs later
+        self._blind = True  # whether nothing looks at the annotations of the function at hand
+        self._noted = False  # in annotations that nothing looks at
+        self.node: ast.stmt = self.visit(node)
 
     def statement(self, outside: set[str]) -> Statement:
         """Return what was found; `outside` are the names that the module binds."""
         node = self.node
-        own = {found.name for found in self._imports}
+        outside = outside.union(found.name for found in self._imports)
         is_assignment = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         is_assignment |= isinstance(node, ast.Assign) and all(map(is_plain_target, node.targets))
         hooks = isinstance(node, ast.ClassDef) and (
@@ -172,13 +173,13 @@ class _Reader:
         bases = [dotted_name(base) or "" for base in node.bases] if isinstance(node, ast.ClassDef) else []
         return Statement(
             self.names,
-            sha256("".join(self._text).encode("utf-8", "surrogatepass")).hexdigest(),
-            tuple(sorted(use for use in self._uses if use.partition(".")[0] in outside | own)),
+            sha256(ast.dump(node, annotate_fields=False).encode("utf-8", "surrogatepass")).hexdigest(),
+            tuple(sorted(use for use in self._uses if use.partition(".")[0] in outside)),
             tuple(self._imports),
             tuple(sorted(self._calls)),
             tuple(bases),
             not (is_assignment or isinstance(node, _DEFINITIONS) or is_for_main_programs(node)),
-            self._sets_globals or bool(self._changed & (outside | own)),
+            self._sets_globals or bool(self._changed & outside),
             self._by_text and self.names != ("__getattr__",),  # of a module, which is followed by its tables
             hooks,
             is_assignment,
@@ -187,54 +188,29 @@ class _Reader:
     def _is_local(self, name: str) -> bool:
         return any(name in scope for scope in self._scopes)
 
-    def _write(self, value: object) -> None:
-        if isinstance(value, list):
-            self._text.append("[")
-            for item in value:
-                if not (isinstance(item, ast.Expr) and is_text(item)):
-                    self._write(item)
-            self._text.append("]")
-        elif isinstance(value, ast.AST):
-            method = _METHODS.get(type(value))
-            if method is None:
-                self._plain(value)
-            else:
-                method(self, value)
-        else:
-            self._text.append(f"{value!r};")
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if is_text(node) else self.generic_visit(node)
 
-    def _plain(self, node: ast.AST) -> None:
-        kind = type(node)
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            fields = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
-            _FIELDS[kind] = fields
-        self._text.append(f"{kind.__name__}(")
-        for name in fields:
-            self._write(getattr(node, name, None))
-        self._text.append(")")
-
-    def _name(self, node: ast.Name) -> None:
-        self._text.append(f"{node.id};")
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         if not self._noted and not self._is_local(node.id):
             self._uses.add(node.id)
-            self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and self._later > 0)
+            self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and bool(self._scopes))
+        return node
 
-    def _attribute(self, node: ast.Attribute) -> None:
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self._by_text |= node.attr == "__subclasses__"
         dotted = dotted_name(node)
         if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
-            self._plain(node)
-            return
-        self._text.append(f"{dotted};")
+            return self.generic_visit(node)
         self._uses.add(dotted)
         if not isinstance(node.ctx, ast.Load):
             self._changed.add(dotted.partition(".")[0])
+        return node
 
-    def _subscript(self, node: ast.Subscript) -> None:
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if not isinstance(node.ctx, ast.Load):
             self._note_change(node.value)
-        self._plain(node)
+        return self.generic_visit(node)
 
     def _note_change(self, node: ast.AST) -> None:
         while isinstance(node, ast.Attribute | ast.Subscript):
@@ -242,127 +218,103 @@ class _Reader:
         if isinstance(node, ast.Name) and not self._is_local(node.id):
             self._changed.add(node.id)
 
-    def _call(self, node: ast.Call) -> None:
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         called = dotted_name(node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
             self._note_change(node.func.value)
-        if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and node.args:
+        if called in ("setattr", "delattr") and node.args:
             self._note_change(node.args[0])
         if called is not None and called.split(".")[-1] in _LOADERS and node.args and is_string(node.args[0]):
             module, _, attribute = node.args[0].value.partition(":")  # type: ignore[attr-defined]
             self._imports.append(Import(called.partition(".")[0], module, attribute, 0))
-        if not self._later and called is not None:
+        if not self._scopes and called is not None:
             self._calls.add(called)
         if called in self._fields and not self._is_local(called.partition(".")[0]):
-            self._text.append("Call(")
-            self._write(node.func)
-            self._write(node.args)
-            self._write([keyword for keyword in node.keywords if keyword.arg not in _TOLD])
-            self._text.append(")")
-        else:
-            self._plain(node)
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in _TOLD]
+        return self.generic_visit(node)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        is_lambda = isinstance(node, ast.Lambda)
-        self._text.append("Function(" if not is_lambda else "Lambda(")
-        if not is_lambda:
-            self._text.append(f"{type(node).__name__};{node.name};")
-            self._decorators(node)
-            self._annotations.append(all(map(_is_blind, node.decorator_list)))
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.AST:
+        blind, in_class = self._blind, self._in_class
+        if not isinstance(node, ast.Lambda):
+            self._decorated(node)
+            self._blind = all(map(_is_blind, node.decorator_list))
             self._annotation(node.returns)
-            self._write(getattr(node, "type_params", []))
-        self._write(node.args)  # with its defaults, which are worked out outside
-        if not is_lambda:
-            self._annotations.pop()
+        self.visit(node.args)  # with its defaults, which are worked out outside
+        self._blind, self._in_class = blind, False
         self._scopes.append(local_names(node))
-        self._later += 1
-        inside, self._in_class = self._in_class, False
-        self._write(node.body)
-        self._in_class = inside
-        self._later -= 1
+        if isinstance(node, ast.Lambda):
+            self.visit(node.body)
+        else:
+            self._body(node)
         self._scopes.pop()
-        self._text.append(")")
+        self._in_class = in_class
+        return node
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+    def _body(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        node.body = [kept for child in node.body if (kept := self.visit(child)) is not None]
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        self._annotation(node.annotation)
+        return node
 
     def _annotation(self, node: ast.expr | None) -> None:
-        """Write the annotation of an argument, a result or a local variable."""
-        self._noted += self._annotations[-1]
-        self._write(node)
-        self._noted -= self._annotations[-1]
+        """Visit the annotation of an argument or a result."""
+        self._noted = self._blind
+        if node is not None:
+            self.visit(node)
+        self._noted = False
 
-    def _argument(self, node: ast.arg) -> None:
-        self._text.append(f"{node.arg}:")
-        self._annotation(node.annotation)
+    def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+            if not self._scopes and (dotted := dotted_name(decorator)):
+                self._calls.add(dotted)
 
-    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        if not self._later:
-            self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
-        self._write(node.decorator_list)
-
-    def _class(self, node: ast.ClassDef) -> None:
-        self._text.append(f"Class({node.name};")
-        self._decorators(node)
-        if not self._later:
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self._decorated(node)
+        if not self._scopes:
             self._calls.update(dotted for word in node.keywords if (dotted := dotted_name(word.value)))
-        self._write(node.bases)
-        self._write(node.keywords)
-        self._write(getattr(node, "type_params", []))
+        node.body = [child for child in node.body if not (_is_about(child) or _is_for_planning(child))]
         inside, self._in_class = self._in_class, True
-        self._write([child for child in node.body if not (_is_about(child) or _is_for_planning(child))])
+        for child in (*node.bases, *node.keywords):
+            self.visit(child)
+        self._body(node)
         self._in_class = inside
-        self._text.append(")")
+        return node
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
-        if self._scopes and not self._in_class:
-            self._text.append("AnnAssign(")
-            self._write(node.target)
-            self._text.append(f"{ast.unparse(node.annotation)};")  # of a local variable: never worked out
-            self._write(node.value)
-            self._text.append(")")
-            return
-        for child in ast.walk(node.annotation):
-            if isinstance(child, ast.Constant) and isinstance(child.value, str):
-                self._uses.update(names_in(child.value))  # a reference that is looked up later
-        self._plain(node)
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not self._scopes or self._in_class:  # else of a local variable: never worked out
+            self.visit(node.annotation)
+            for child in ast.walk(node.annotation):
+                if is_string(child):
+                    self._uses.update(names_in(child.value))  # type: ignore[attr-defined]  # looked up later
+        self.visit(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+        return node
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> ast.AST:
         found = list(imports_of(node))
         self._imports.extend(found)
-        self._text.append(f"Import({','.join(one.name for one in found)})")
+        return ast.Import([ast.alias(one.name) for one in found])  # where from is no part of it: it may move
 
-    def _global(self, node: ast.Global) -> None:
+    visit_ImportFrom = visit_Import
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
         self._sets_globals = True
         self._uses.update(node.names)
-        self._plain(node)
-
-
-_METHODS: dict[type, Callable[[_Reader, Any], None]] = {
-    ast.Name: _Reader._name,
-    ast.Attribute: _Reader._attribute,
-    ast.Subscript: _Reader._subscript,
-    ast.Call: _Reader._call,
-    ast.FunctionDef: _Reader._function,
-    ast.AsyncFunctionDef: _Reader._function,
-    ast.Lambda: _Reader._function,
-    ast.ClassDef: _Reader._class,
-    ast.arg: _Reader._argument,
-    ast.AnnAssign: _Reader._annotated,
-    ast.Import: _Reader._import,
-    ast.ImportFrom: _Reader._import,
-    ast.Global: _Reader._global,
-}
+        return node
 
 
 def _is_about(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assign):
-        targets: Sequence[ast.expr] = node.targets
-    elif isinstance(node, ast.AnnAssign):
-        if node.value is None:
-            return dotted_name(node.target) == _ABOUT
-        targets = [node.target]
-    else:
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
         return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     called = dotted_name(node.value.func) if isinstance(node.value, ast.Call) else None
-    return [dotted_name(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+    made = node.value is None or (called or "").rpartition(".")[2] == _ABOUT_CLASS
+    return made and [*map(dotted_name, targets)] == [_ABOUT]
 
 
 def _is_for_planning(node: ast.stmt) -> bool:
