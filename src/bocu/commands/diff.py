@@ -97,12 +97,9 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     if scale:
         typer.echo(scale)
     counts = Counter(agreement.verdict for agreement in found.shared)
-    typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): " + _listed(counts))
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): {listed}")
     return not counts[DIFFERS]
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
 
 
 def _cells(found: "Agreement") -> tuple[str, ...]:

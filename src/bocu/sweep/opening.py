@@ -122,7 +122,9 @@ def recorded_sources(record: str | Path, files: Sequence[Path], settings: Plain,
     """
     mine = {file.resolve() for file in own}
     config = of_clone(CONFIGURATION)
-    theirs = [file for file in files if file.resolve() not in mine and not _is_below(file.resolve(), config)]
+    theirs = [
+        file for file in map(Path.resolve, files) if file not in mine and not any(map(file.is_relative_to, config))
+    ]
     return MadeFrom(files, settings, str(record) if theirs or _names_a_place(settings) else "")
 
 
@@ -144,10 +146,6 @@ def refuse_links_out(results: str | Path) -> None:
                     f"{path}: a link out of {RESULTS}/, to {path.resolve()}; nothing is written or deleted through it; "
                     "remove it, or add --trust"
                 )
-
-
-def _is_below(file: Path, folders: Sequence[Path]) -> bool:
-    return any(file.is_relative_to(folder) for folder in folders)
 
 
 def _names_a_place(settings: object) -> bool:

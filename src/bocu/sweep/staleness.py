@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ class Staleness:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._known: dict[str, Explanation] = {}
-        self._contents = functools.cache(_if_there(contents_sha256))
+        self._contents = functools.cache(lambda path: contents_sha256(path) if Path(path).exists() else None)
         self._bytes = functools.cache(sha256)
         self._fault = functools.cache(_fault)
 
@@ -323,10 +323,6 @@ class _NotPlanned(Exception):
 def _refuse_unplanned(planned: bool, told: str) -> None:
     if not planned:
         raise _NotPlanned(told)
-
-
-def _if_there(digest: Callable[[str], str]) -> Callable[[str], str | None]:
-    return lambda path: digest(path) if Path(path).exists() else None
 
 
 def _fault(path: str) -> str:

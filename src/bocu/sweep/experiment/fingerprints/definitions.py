@@ -120,7 +120,7 @@ def read_source(text: bytes, file: str) -> SourceFile:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports.extend(imports_of(node))
-        elif isinstance(node, ast.If) and is_for_type_checkers(node.test):
+        elif isinstance(node, ast.If) and (dotted_name(node.test) or "").rpartition(".")[2] == "TYPE_CHECKING":
             typing_imports.extend(
                 found
                 for child in node.body
@@ -229,7 +229,7 @@ class _Reader(ast.NodeTransformer):
             self._imports.append(Import(called.partition(".")[0], module, attribute, 0))
         if not self._scopes and called is not None:
             self._calls.add(called)
-        if called in self._fields and not self._is_local(called.partition(".")[0]):
+        if called and called in self._fields and not self._is_local(called.partition(".")[0]):
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in _TOLD]
         return self.generic_visit(node)
 
@@ -433,11 +433,6 @@ def is_plain_target(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (
         isinstance(node, ast.Tuple | ast.List) and all(map(is_plain_target, node.elts))
     )
-
-
-def is_for_type_checkers(test: ast.expr) -> bool:
-    """Say whether a condition is `TYPE_CHECKING`, of whatever module."""
-    return (dotted_name(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def is_for_main_programs(node: ast.stmt) -> bool:
