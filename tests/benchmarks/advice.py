@@ -1,9 +1,9 @@
 """Does advice keep its word? Logs whose truth is known, and what `bocu.suggest` says of them.
 
-    python tests/benchmarks/advice.py kept MINUTES FIRST_SEED    # guarantees, by kind of log and its rows
-    python tests/benchmarks/advice.py pays MINUTES FIRST_SEED    # what decisions by replay lose, by what changes
+    python tests/benchmarks/advice.py kept LOGS FIRST_SEED    # guarantees, so many logs of each kind and number of rows
+    python tests/benchmarks/advice.py pays LOGS FIRST_SEED    # what decisions by replay lose, by what changes
 
-Cells take turns until the time is over, so that they have about the same number of logs. A guarantee is *kept* where
+A guarantee is *kept* where
 the worst expectation of the true payoff at the suggested decision, over the same set around the same reference, is no
 less. *Short* is how much less than that truth it promises, in shares of the truth. *Kept ahead*: the true mean over
 contexts that follow the log is no less.
@@ -16,7 +16,6 @@ best expectation over all rows (radius 0) and of the radius that covers the next
 import argparse
 import functools
 import itertools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +35,7 @@ from bocu.core.parameters import Reading, validate
 from bocu.robust.ambiguity.base import worst_case
 from bocu.robust.ambiguity.parameters import SetParameters
 
-#: Sets take turns, of logs of 300 rows all but `mmd`, which takes seconds there; of these there is one for four others.
+#: Sets take turns, of logs of 300 rows all but `mmd`, which takes seconds there.
 SETS, RADII, ROWS = ("tv", "wass", "kl", "mmd"), (0.05, 0.1, 0.2), (30, 60, 120, 300)
 _AHEAD = 500
 Truth = Callable[[float, np.ndarray], np.ndarray]
@@ -208,57 +207,40 @@ def wilson(hits: int, count: int) -> str:
     return f"{100 * hits / count:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
-def in_turns(cells: list, minutes: float, first: int, measure: Callable) -> dict:
-    """Measure cells in turns until the time is over."""
-    end, found = time.monotonic() + 60.0 * minutes, {cell: [] for cell in cells}
-    for seed in itertools.count(first):
-        for cell in cells:
-            if time.monotonic() > end:
-                return found
-            if (one := measure(seed, cell)) is not None:
-                found[cell].append(one)
-    raise AssertionError
+def tell_kept(logs: int, first: int) -> None:
+    def measure(seed: int, kind: str, rows: int) -> tuple[float, ...]:
+        sets = SETS if rows < ROWS[-1] else SETS[:-1]
+        return kept(seed, kind, rows, sets[seed % len(sets)], RADII[seed // len(sets) % len(RADII)])
 
-
-def tell_kept(minutes: float, first: int) -> None:
-    def measure(seed: int, cell: tuple[str, int]) -> tuple[float, ...] | None:
-        if cell[1] == ROWS[-1] and seed % 4:
-            return None
-        sets = SETS if cell[1] < ROWS[-1] else SETS[:-1]
-        return kept(
-            seed, *cell, sets[seed // 4 % 3] if len(sets) < 4 else sets[seed % 4], RADII[seed // 4 % len(RADII)]
-        )
-
-    found = in_turns(list(itertools.product(KINDS, ROWS)), minutes, first, measure)
     print("| log | rows | logs | kept | short (mean) | kept ahead | rows not believed |\n|---|---|---|---|---|---|---|")
     hits = count = 0
-    for (kind, rows), told in ((cell, told) for cell, told in found.items() if told):
-        table = np.array(told)
+    for kind, rows in itertools.product(KINDS, ROWS):
+        table = np.array([measure(first + i, kind, rows) for i in range(logs)])
         held = int((table[:, 1] >= table[:, 0]).sum())
         hits, count = hits + held, count + len(table)
         short = ((table[:, 1] - table[:, 0]) / np.abs(table[:, 1])).clip(-1.0, 1.0).mean()
         print(
             f"| {kind} | {rows} | {len(table)} | {wilson(held, len(table))} | {short:.1%} | "
-            f"{(table[:, 2] >= table[:, 0]).mean():.0%} | {table[:, 3].mean():.2f} |"
+            f"{(table[:, 2] >= table[:, 0]).mean():.0%} | {table[:, 3].mean():.2f} |",
+            flush=True,
         )
     print(f"| all | | {count} | {wilson(hits, count)} | | | |")
 
 
-def tell_lost(minutes: float, first: int) -> None:
-    found = in_turns(list(CHANGES), minutes, first, lambda seed, kind: lost(seed, kind, ("tv", "wass", "kl")[seed % 3]))
+def tell_lost(logs: int, first: int) -> None:
     print("| contexts | logs | loss | radius 0 | insured |\n|---|---|---|---|---|")
-    for kind, told in found.items():
-        table = np.array(told)
+    for kind in CHANGES:
+        table = np.array([lost(first + i, kind, ("tv", "wass", "kl")[i % 3]) for i in range(logs)])
         behind = (table[:, :1] - table[:, 1:]) / np.abs(table[:, 0].mean())
         error = 1.96 * behind[:, 0].std(ddof=1) / np.sqrt(len(table))
         by_replay, plain, insured = behind.mean(axis=0)
-        print(f"| {kind} | {len(table)} | {by_replay:.1%} (± {error:.1%}) | {plain:.1%} | {insured:.1%} |")
+        print(f"| {kind} | {len(table)} | {by_replay:.1%} (± {error:.1%}) | {plain:.1%} | {insured:.1%} |", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["kept", "pays"])
-    parser.add_argument("minutes", type=float)
+    parser.add_argument("logs", type=int, help="of each kind")
     parser.add_argument("first", type=int, help="seed of the first log")
     asked = parser.parse_args()
-    (tell_kept if asked.what == "kept" else tell_lost)(asked.minutes, asked.first)
+    (tell_kept if asked.what == "kept" else tell_lost)(asked.logs, asked.first)

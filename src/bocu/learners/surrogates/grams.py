@@ -1,10 +1,11 @@
 """Covariances of points with each other and their roots; of less than all pairs where points are many and on a grid.
 
 The matrix of X points takes X^2 numbers, 2 GiB at 16,384: there a row is kept for each point that is combined. Where
-the kernel is a product over dimensions and the points fill a grid, its root is that of the axes (a Kronecker product;
-Saatci, 2011, chapter 5).
+the kernel is a product over dimensions and the points fill a grid, sums of columns and the root go by the axes (a
+Kronecker product; Saatci, 2011, chapter 5).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Protocol
@@ -58,10 +59,16 @@ def gram_root(kernel: Kernel, points: np.ndarray) -> Root:
 
     It goes through the axes where the kernel is a product over them and the points fill most of the grid they span.
     """
+    apart = _by_axes(kernel, points)
+    return SpectralRoot(kernel(points, points)) if apart is None else AxisRoot(*apart)
+
+
+def _by_axes(kernel: Kernel, points: np.ndarray) -> tuple[tuple[Kernel, ...], Axes] | None:
+    """Return kernels and axes of points (n, D) that fill most of a grid, of a kernel that is a product over them."""
     kernels, axes = kernel.axes(), Axes.of(points)
-    if kernels is not None and len(kernels) > 1 and axes.hull_size <= 2 * len(points):
-        return AxisRoot(kernels, axes)
-    return SpectralRoot(kernel(points, points))
+    if kernels is None or len(kernels) < 2 or axes.hull_size > 2 * len(points):
+        return None
+    return kernels, axes
 
 
 class SpectralRoot(Root):
@@ -84,27 +91,37 @@ class SpectralRoot(Root):
         return self.matrix @ right
 
 
-class AxisRoot(Root):
-    """Root for a kernel that is a product over dimensions: the Kronecker product of the roots of the axes.
+class AxisProduct:
+    """The Kronecker product of matrices, one an axis, in the rows of points.
 
-    Attributes:
-        roots: one for each axis.
-        index: place of each point in the grid that the axes span, shape (points,).
+    Args:
+        matrices: those of the axes, shapes (levels, k).
+        axes: where the points are.
     """
 
-    def __init__(self, kernels: tuple[Kernel, ...], axes: Axes) -> None:
-        grids = [levels[:, None] for levels in axes.levels]
-        self.roots = [SpectralRoot(kernel(grid, grid)) for kernel, grid in zip(kernels, grids, strict=True)]
-        self.rank = int(np.prod([root.rank for root in self.roots]))
-        self.index = np.ravel_multi_index(axes.index, tuple(len(grid) for grid in grids))
+    def __init__(self, matrices: Sequence[np.ndarray], axes: Axes) -> None:
+        self.matrices = list(matrices)
+        self.index = np.ravel_multi_index(axes.index, tuple(len(matrix) for matrix in self.matrices))
         self._in_order = axes.hull_size == len(self.index) and bool((np.diff(self.index) == 1).all())
 
     def times(self, right: np.ndarray) -> np.ndarray:
-        table = right.reshape(*(root.rank for root in self.roots), right.shape[1])
-        for axis, root in enumerate(self.roots):
-            table = np.moveaxis(np.tensordot(root.matrix, table, axes=(1, axis)), 0, axis)
+        """Multiply with `right`, shape (product of all k, n); shape (points, n)."""
+        table, before = right, 1
+        for matrix in self.matrices:
+            table = matrix @ table.reshape(before, matrix.shape[1], -1)
+            before *= len(matrix)
         whole = table.reshape(-1, right.shape[1])
         return whole if self._in_order else whole[self.index]
+
+
+class AxisRoot(AxisProduct, Root):
+    """Root for a kernel that is a product over dimensions: the Kronecker product of the roots of the axes."""
+
+    def __init__(self, kernels: tuple[Kernel, ...], axes: Axes) -> None:
+        grids = [levels[:, None] for levels in axes.levels]
+        roots = [SpectralRoot(kernel(grid, grid)) for kernel, grid in zip(kernels, grids, strict=True)]
+        super().__init__([root.matrix for root in roots], axes)
+        self.rank = prod(root.rank for root in roots)
 
 
 LARGEST_MATRIX = 2**24  # numbers that are stored, 128 MiB: 4,096 points
@@ -119,6 +136,7 @@ class PointGram:
 
     Attributes:
         size: number X of points.
+        by_axes: the same at the points of a grid, as a product over its axes; None where there is none.
     """
 
     def __init__(self, kernel: Kernel, points: np.ndarray) -> None:
@@ -126,6 +144,11 @@ class PointGram:
         self._points = points
         self.size = len(points)
         self._matrix = kernel(points, points) if self.size**2 <= LARGEST_MATRIX else None
+        self.by_axes: AxisProduct | None = None
+        if apart := _by_axes(kernel, points):
+            grids = [levels[:, None] for levels in apart[1].levels]
+            grams = [one(grid, grid) for one, grid in zip(apart[0], grids, strict=True)]
+            self.by_axes = AxisProduct(grams, apart[1])
 
     def matrix(self) -> np.ndarray:
         """Return all of them, shape (X, X), read-only; where they are not stored, worked out anew."""
@@ -156,23 +179,31 @@ class PointGram:
 class Combination:
     """Weighted sums of the columns of a Gram matrix that belong to points which grow in number.
 
+    On a grid they are products with the axes, which cost the same however many points there are.
+
     Args:
         gram: of X points.
     """
 
     def __init__(self, gram: PointGram) -> None:
         self._gram = gram
-        self._rows = np.empty((INITIAL_CAPACITY, gram.size))
-        self._count = 0
+        self._rows = np.empty((0 if gram.by_axes else INITIAL_CAPACITY, gram.size))
+        self._points: list[int] = []
 
     def add(self, point: int) -> None:
         """Take the column of one more point, of which there was none yet."""
-        if self._count == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[self._count] = self._gram.row(point)
-        self._count += 1
+        if self._gram.by_axes is None:
+            if len(self._points) == len(self._rows):
+                self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._rows[len(self._points)] = self._gram.row(point)
+        self._points.append(point)
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return K[:, points] @ weights, weights (n, k) of the first n points; shape (X, k)."""
-        combined: np.ndarray = self._rows[: len(weights)].T @ weights
-        return combined
+        product = self._gram.by_axes
+        if product is None:
+            combined: np.ndarray = self._rows[: len(weights)].T @ weights
+            return combined
+        table = np.zeros((prod(len(matrix) for matrix in product.matrices), weights.shape[1]))
+        table[product.index[self._points[: len(weights)]]] = weights
+        return product.times(table)
