@@ -87,8 +87,7 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     told = [agreement for agreement in found.shared if agreement.verdict != EQUAL]
     head = ("problem", "objective", "algorithm", "metric", "regret", "verdict", "difference", "seeds", "p")
     if told:
-        for line in table(head, map(_cells, told)):
-            typer.echo(line)
+        typer.echo("\n".join(table(head, map(_cells, told))))
         if made := made_otherwise(one, other):
             typer.echo(f"made by {made}")
     if found.alone:

@@ -49,9 +49,7 @@ def plan_command(
         f"{counted(runs, 'run')} in {counted(len(blocks), 'job')} of up to {counted(per_job, 'seed')}\n"
     )
     for lines in (_stages(plan, staleness), _branches(plan, blocks, forecaster, cores or os.cpu_count() or 1)):
-        for line in lines:
-            typer.echo(line)
-        typer.echo("")
+        typer.echo("\n".join([*lines, ""]))
     shared = _run_cache(staleness, blocks)
     if shared:
         typer.echo(f"{shared} of the run jobs take over what another experiment ran")
@@ -65,7 +63,7 @@ def plan_command(
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     from bocu.core.written import table
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
-    from bocu.sweep.staleness import flat
+    from bocu.sweep.experiment.products import flat
 
     files = plan.products.by_stage()
     inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]

@@ -87,10 +87,9 @@ def open_results(name: str, trust: bool = False) -> Plan:
 def sources_as_made(name: str) -> MadeFrom:
     """Return what the results of a name were made from, else the experiment of that name."""
     made = _made_from(name)
-    if made is None:
-        return _named(name)
-    standing = made if all(file.is_file() for file in made.files) else _named(name)
-    return MadeFrom(standing.files, made.settings, made.record)
+    if made is None or all(file.is_file() for file in made.files):
+        return made or _named(name)
+    return made._replace(files=_named(name).files)
 
 
 def plan_of(sources: MadeFrom, trust: bool = False) -> Plan:

@@ -24,6 +24,7 @@ from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.fingerprints.fingerprint import definitions, source_files
 from bocu.sweep.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 
 _PACKAGE = Path(__file__).parents[1]
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
@@ -340,11 +341,6 @@ def _made_at(path: str) -> float:
     return (timestamp if timestamp.exists() else Path(path)).stat().st_mtime
 
 
-def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Return all paths among the inputs of a rule."""
-    return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
-
-
 def _changed_parameters(
     lineage: Lineage, parameters: Mapping[str, object], roots: Sequence[str], since: float
 ) -> Iterator[str]:
@@ -497,9 +493,7 @@ def changed_inputs(recorded: Mapping[str, str], hashes: Mapping[str, str | None]
                 yield f"input {path}: not used any more"
 
 
-@functools.cache
-def _definitions(roots: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    return definitions(roots)
+_definitions = functools.cache(definitions)
 
 
 def _flat(code: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:

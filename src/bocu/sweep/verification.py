@@ -19,8 +19,8 @@ from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 from bocu.sweep.origin_files import OriginFiles
-from bocu.sweep.staleness import flat
 
 
 @dataclass
