@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from continuous_games import acquired, after_design
+from continuous_games import DECISIONS, acquired, acquisition, after_design, assert_gradients, game
 from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, registered, specification, start
 from finite_games import seed_run as finite_seed_run
 from scipy.optimize import linprog
 
 from bocu.core.errors import BocuError
+from bocu.core.rounds import Round
 from bocu.learners.acquisition.functionals import SampledTotalVariation
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
 from bocu.robust.contexts.estimates import silverman_bandwidth
@@ -149,6 +150,102 @@ def test_the_minimax_approximation_may_start_from_the_uniform_mean(radius):
         assert value == pytest.approx(expected, rel=1e-7)
     if radius < 1.0:
         assert not np.allclose(found, acquired(after_design("minimax-continuous", **given))[3])
+
+
+@pytest.mark.parametrize("radius", [0.2, 0.9, 10.0])
+def test_minimax_cases_as_published_are_those_of_its_code(radius):
+    """By its comparisons: the radius with (floor - mean) / S, and with the distance to the floor."""
+    run = after_design(
+        "minimax-continuous", set={"name": "mmd", "radius": radius}, contexts=16, mean="uniform", cases="as-published"
+    )
+    _, points, table, found = acquired(run)
+    gram = np.exp(-0.5 * ((points - points.T) / 0.1) ** 2) + 1e-6 * np.eye(len(points))
+    nearest = np.abs(run.algorithm.observed - points.T).argmin(axis=1)
+    reference = np.bincount(nearest, minlength=len(points)) / len(nearest)
+    mean, least = table.mean(axis=1), table.min(axis=1)
+    away = np.eye(len(points))[table.argmin(axis=1)] - reference
+    end = np.sqrt(np.einsum("bm,mn,bn->b", away, gram, away))
+    assert not (radius < (least - mean) / np.sqrt(((table - mean[:, None]) ** 2).sum(axis=1))).any()
+    second = radius <= end
+    expected = np.where(second, (mean + radius * (least - mean) / end + least) / 2.0, 0.0)
+    if second.any():  # else the third case is looked at; what is 0 to the model is the mean of what was observed
+        expected[~second] = run.record.arrays["observation"][: run.done].mean()
+    else:
+        expected = least
+    assert second.all() == (radius == 0.2)
+    assert second.any() == (radius < 10.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+
+def test_gradients_of_minimax_cases_as_published_are_those_of_differences():
+    given = {"set": {"name": "mmd", "radius": 0.2}, "contexts": 16, "cases": "as-published"}
+    assert_gradients(acquisition(after_design("minimax-continuous", **given))[2], DECISIONS[:8], 1e-6, 1e-3, 1e-5)
+
+
+def told(run, count):
+    """Tell a run's model so many observations, and return it."""
+    draw = np.random.default_rng(2)
+    for x, c in zip(draw.random((count, 2)), draw.random((count, 1)), strict=True):
+        run.algorithm.tell(x, c, float(np.sin(4.0 * x.sum() + 2.0 * c[0]) + 0.05 * draw.standard_normal()))
+    return run.algorithm.models[0]
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("gp-ucb", {}), ("sbo-kde", {"kernel": "joint"})])
+def test_fits_as_published_are_those_of_botorch_s_defaults_of_2023(name, kernel):
+    """The same start, and the same end, by BoTorch's own modules and ascent."""
+    torch = pytest.importorskip("torch")
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.models.utils import gpytorch_modules
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    own = told(after_design(name, model={**kernel, "fit_start": "as-published"}), 20)
+    inputs = own.inputs.shape[1]
+    theirs = SingleTaskGP(
+        torch.tensor(own.inputs),
+        torch.tensor((own.outputs - own.outputs.mean()) / own.outputs.std(ddof=1))[:, None],
+        likelihood=gpytorch_modules.get_gaussian_likelihood_with_gamma_prior(),
+        covar_module=gpytorch_modules.get_matern_kernel_with_gamma_prior(inputs),
+        outcome_transform=None,
+    )
+
+    def found():
+        kernel = theirs.covar_module
+        return [*kernel.base_kernel.lengthscale[0].tolist(), kernel.outputscale.item(), theirs.likelihood.noise.item()]
+
+    (start,) = own.settings.priors.starts(inputs, None, 20)
+    np.testing.assert_allclose([*start.lengthscales, start.output_scale, start.noise], found(), rtol=1e-6)
+    fit_gpytorch_mll(ExactMarginalLogLikelihood(theirs.likelihood, theirs))
+    own.posterior(np.random.default_rng(0))
+    np.testing.assert_allclose(own.found(), found(), rtol=0.02)
+
+
+def test_fits_as_published_know_nothing_of_those_before():
+    after, alone = (told(after_design("gp-ucb", model={"fit_start": "as-published"}), 66) for _ in range(2))
+    for count in (68, 69):
+        after.restore({**after.state(), "inputs": alone.inputs[:count], "outputs": alone.outputs[:count]})
+        after.posterior(np.random.default_rng(0))
+    alone.posterior(np.random.default_rng(0))
+    assert after.found() == alone.found()
+
+
+def test_gp_ucb_as_published_takes_the_root_of_its_beta():
+    """As BoTorch's acquisition function does, which the published code hands it to; the others multiply by it."""
+    torch = pytest.importorskip("torch")
+    from botorch.acquisition import UpperConfidenceBound
+    from botorch.models import SingleTaskGP
+
+    inputs, points = (torch.tensor(np.random.default_rng(3).random(shape)) for shape in ((5, 2), (8, 1, 2)))
+    model = SingleTaskGP(inputs, inputs.sum(dim=1, keepdim=True))
+    posterior = model.posterior(points)
+    mean, deviation = (value.detach().numpy().ravel() for value in (posterior.mean, posterior.variance.sqrt()))
+    by_botorch = UpperConfidenceBound(model, beta=1.5)(points).detach().numpy()
+    np.testing.assert_allclose(by_botorch, mean + 1.2247 * deviation, atol=1e-4)
+    run = after_design("gp-ucb", sqrt_beta=1.2247)
+    posterior, contexts, _ = game(run)
+    ours, _ = run.algorithm._explored([posterior], contexts, Round(t=1)).evaluate(DECISIONS)
+    mean, deviation = posterior.moments(DECISIONS)
+    np.testing.assert_allclose(ours[:, 0], mean + np.sqrt(1.5) * deviation, atol=1e-4)
 
 
 # Tay et al. (2024)

@@ -228,7 +228,8 @@ def test_settings_of_huang_et_al(root, name):
     found = parameters_of(plan)
     assert list(found) == CONTINUOUS
     del found["random"]
-    assert {parameters.sqrt_beta for parameters in found.values()} == {1.5}
+    published = name == "huang2024-as-published"  # whose command passes another number than the paper says
+    assert {parameters.sqrt_beta for parameters in found.values()} == {1.0 if published else 1.5}
     assert {parameters.model.refit_every for parameters in found.values()} == {1}
     assert (found["sbo-kde"].samples, found["drbo-kde"].samples, found["drbo-kde"].radius) == (1024, 1024, "shrinking")
     assert (found["drbo-mmd"].contexts, found["minimax-continuous"].contexts) == (100, 1024)

@@ -132,6 +132,38 @@ def test_defaults_that_are_written_out_and_labels_change_nothing():
     assert problem_identity(noisier, {}).stated["probe"] != problem_identity(plain, {}).stated["probe"]
 
 
+@pytest.mark.parametrize(
+    ("field", "given", "same"),
+    [
+        ("0.5, exclude_if=later(0.5)", {}, True),
+        ("0.5, exclude_if=later(0.5)", {"bonus": 0.5}, True),
+        ("0.5, exclude_if=later(0.5)", {"bonus": 0.4}, False),
+        ("0.5", {}, False),  # a default that was there from the beginning is stated
+    ],
+)
+def test_an_option_that_came_later_leaves_what_does_without_it_what_it_was(tmp_path, field, given, same):
+    def known(text, **given):
+        (tmp_path / "own.py").write_text(text, encoding="utf-8")
+        method = outside("algorithm", "own.py:Means", tmp_path)
+        parameters = method.load().Parameters(**given).model_dump(mode="json")
+        return algorithm_identity({"class": method.identity, "parameters": parameters})
+
+    text = OWN.replace('"""Nothing to set."""', f"bonus: float = Field({field})")
+    text = text.replace("import Parameters", "import Parameters, later\nfrom pydantic import Field")
+    before, after = known(OWN), known(text.replace("0.5 / (1 + len", "self.parameters.bonus / (1 + len"), **given)
+    assert (str(before) == str(after)) == same
+    assert (before.stated["probe"] == after.stated["probe"]) == (given != {"bonus": 0.4})
+
+
+def test_options_that_came_later_are_stated_where_they_are_used_alone():
+    forgetting = {"window": 9, "discount": 0.9, "model": {"fit_start": "as-published"}}
+    neutral = {"window": None, "discount": 1.0, "model": {"fit_start": "carried"}}
+    plain, used = (stated("algorithm", "drbo-kde", given)["parameters"] for given in (neutral, forgetting))
+    assert plain == stated("algorithm", "drbo-kde", {})["parameters"]
+    assert set(used) - set(plain) == {"window", "discount"}
+    assert set(used["model"]) - set(plain["model"]) == {"fit_start"}
+
+
 def test_a_metric_is_the_same_wherever_its_class_stands():
     one, other = ({"class": f"{module}:Median", "parameters": {}} for module in ("here", "there.and.back"))
     assert str(plain_identity(one)) == str(plain_identity(other))

@@ -26,7 +26,7 @@ from bocu.learners.acquisition.functionals import (
     Stencil,
     WorstCaseValue,
 )
-from bocu.learners.acquisition.minimax import Chord, MinimaxFunctional
+from bocu.learners.acquisition.minimax import Chord, MinimaxFunctional, PublishedMinimax
 from bocu.learners.acquisition.multistart import maximise
 from bocu.learners.acquisition.surfaces import SampledSurface, WeightedSurface, surface
 from bocu.learners.surrogates.box_time_varying import BoxPosteriors, BoxPrior, ConstantMean
@@ -122,6 +122,7 @@ FUNCTIONALS: dict[str, Callable[[], Functional]] = {
     "mean and risk": lambda: ObjectiveValue(UncertaintyObjective.mr(SETS["mmd"], 0.5), PARTIAL),
     **{f"worst case, {name}": lambda s=s: WorstCaseValue(s, PARTIAL) for name, s in SETS.items()},
     **{f"chord, {name}": lambda s=s: Chord(s, PARTIAL) for name, s in SETS.items()},
+    "minimax as published": lambda: PublishedMinimax(Chord(SETS["mmd"], PARTIAL), 0.1),
     **{f"minimax, {name}": lambda s=s: MinimaxFunctional(s, PARTIAL) for name, s in SETS.items()},
 }
 

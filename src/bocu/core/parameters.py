@@ -2,9 +2,11 @@
 
 import datetime
 import difflib
+import functools
+import operator
 import re
 import types
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
@@ -89,6 +91,18 @@ class Parameters(BaseModel):
         Raises:
             BocuError: a value is not allowed; the line begins with its key.
         """
+
+
+def later(neutral: object) -> Callable[[object], bool]:
+    """Return `exclude_if` of the field of an option that a class got when there could be results of it already.
+
+    At its default, by which all is as it was without the option, specifications do not state it, and so what was
+    published and run before goes on to be known as it was.
+
+    Args:
+        neutral: the default.
+    """
+    return functools.partial(operator.eq, neutral)
 
 
 class NoParameters(Parameters):

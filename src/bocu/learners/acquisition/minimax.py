@@ -190,6 +190,33 @@ class Chord(Functional):
         return payoffs[np.arange(len(payoffs)), worst], worst
 
 
+class PublishedMinimax(Functional):
+    """What the approximation comes to in the published code of Huang et al. (2024).
+
+    The sign in its first case is such that none comes to it: the floor takes the linearisation's place. Where the set
+    reaches the floor, an `else` of the case before sets it: among decisions of both kinds, evaluated together, it is 0.
+
+    Args:
+        chord: the upper bound.
+        zero: the payoff that is 0 in the model's units.
+    """
+
+    def __init__(self, chord: Chord, zero: float) -> None:
+        self.chord = chord
+        self.zero = zero
+
+    def __call__(self, payoffs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        share = self.chord.share(payoffs)
+        floor, worst = self.chord.floor(payoffs)
+        upper, weights = self.chord.drawn(payoffs, share, floor, worst)
+        values, weights = 0.5 * (upper + floor), 0.5 * weights
+        weights[np.arange(len(payoffs)), worst] += 0.5
+        reached = share == 1.0
+        if not reached.all():
+            values[reached], weights[reached] = self.zero, 0.0
+        return values, weights
+
+
 class MinimaxFunctional(Functional):
     """The middle between the linearisation and the chord, as `bocu.robust.ambiguity.approximations` has it.
 

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from bocu.core.about import About, Look
-from bocu.core.parameters import Count, Integer, NotNegative, Number
+from bocu.core.parameters import Count, Integer, NotNegative, Number, later
 from bocu.core.randomness import scrambled_sobol
 from bocu.core.rounds import CONTINUOUS, Description, Round
 from bocu.learners.acquisition.functionals import (
@@ -118,9 +118,15 @@ class SBOKDEParameters(ContextualParameters):
         description="where each sample costs as much as the next, as with many context coordinates, ascents begin on "
         "so many of them and end on all; 0: on all from the beginning",
     )
-    window: Count | None = Field(None, description="the estimate is of so many contexts, the last ones; null: of all")
+    window: Count | None = Field(
+        None,
+        exclude_if=later(None),
+        description="the estimate is of so many contexts, the last ones; null: of all",
+    )
     discount: Annotated[Number, Field(gt=0.0, le=1.0)] = Field(
-        1.0, description="what a context of the estimate counts, as a share of what the next one does; 1: all alike"
+        1.0,
+        exclude_if=later(1.0),
+        description="what a context of the estimate counts, as a share of what the next one does; 1: all alike",
     )
 
     def weights(self, count: int) -> np.ndarray | None:

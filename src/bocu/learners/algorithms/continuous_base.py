@@ -17,7 +17,7 @@ from pydantic import Field
 from bocu.core.about import Size, Work, planning_only
 from bocu.core.errors import BocuError
 from bocu.core.kernels import KernelName
-from bocu.core.parameters import Integer, Parameters
+from bocu.core.parameters import Integer, Parameters, later
 from bocu.core.plain import State
 from bocu.core.rounds import BoxDomain, Context, Decision, Description, Domain, FiniteDomain, Outline, Round
 from bocu.core.ties import first_best
@@ -27,6 +27,7 @@ from bocu.learners.acquisition.surfaces import surface
 from bocu.learners.algorithms.base import Algorithm, AlgorithmParameters, Pursued, Reported, announced, plain_round
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.theorems import Bound, HuangWidth, Knowledge, width
+from bocu.learners.surrogates.continuous.fitting import PublishedStart
 from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings, Posterior
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
 from bocu.robust.contexts.estimates import KernelDensity
@@ -55,6 +56,16 @@ class DecisionModelParameters(Parameters):
         description="beyond 60 observations fits climb from all these starts only after so many more observations, and "
         "are carried on from the last optimum between; 1: always",
     )
+    fit_start: Literal["carried", "as-published"] = Field(
+        "carried",
+        exclude_if=later("carried"),
+        description="`carried`: fits climb from the last optimum and from a start at another noise level; "
+        "`as-published`: each of them once, from where BoTorch's began in 2023: length-scales and output scale log 2, "
+        "noise variance 2",
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        return {} if self.fit_start == "carried" else {"fit_afresh_every": "no fit goes on from the last optimum"}
 
     def built(self, decisions: int, contexts: int) -> ContinuousGP:
         """Return the model before any observation, over so many coordinates of decisions and contexts."""
@@ -77,6 +88,8 @@ class DecisionModelParameters(Parameters):
     @property
     def settings(self) -> FitSettings:
         """How the model is fitted."""
+        if self.fit_start == "as-published":
+            return FitSettings(PublishedStart(), self.refit_every, self.fit_restarts, afresh=1)
         return FitSettings(every=self.refit_every, restarts=self.fit_restarts, afresh=self.fit_afresh_every)
 
 
@@ -104,7 +117,8 @@ class ModelParameters(ProductModelParameters):
     )
 
     def unused(self) -> Mapping[str, str]:
-        return {"context_kernel": "a joint kernel is that of decisions"} if self.kernel == "joint" else {}
+        joint = {"context_kernel": "a joint kernel is that of decisions"} if self.kernel == "joint" else {}
+        return {**super().unused(), **joint}
 
     def structure(self, decisions: int, contexts: int) -> Structure:
         if self.kernel == "joint":

@@ -6,6 +6,7 @@ Kirschner et al. (2020), Lemma 3.
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal, Self, TypeVar
@@ -15,11 +16,11 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.about import About, Look, Size, Work, planning_only
-from bocu.core.parameters import Integer
+from bocu.core.parameters import Integer, later
 from bocu.core.rounds import CONTINUOUS, Round, Situation
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import WorstCaseValue
-from bocu.learners.acquisition.minimax import IdentitySensitivity, MinimaxFunctional
+from bocu.learners.acquisition.minimax import Chord, IdentitySensitivity, MinimaxFunctional, PublishedMinimax
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters, Game, Posteriors
 from bocu.learners.surrogates.continuous.model import Posterior
@@ -166,6 +167,16 @@ class MinimaxContinuousParameters(GridContextParameters):
         description="distribution of the expectation that the approximation starts from: the reference, or the uniform "
         "one of the published code; distances are from the reference in both",
     )
+    cases: Literal["corrected", "as-published"] = Field(
+        "corrected",
+        exclude_if=later("corrected"),
+        description="`as-published`: what the cases of the published code come to: the middle of the chord and the "
+        "least payoff; for a decision whose set reaches the least payoff, the mean of the payoffs observed, where it "
+        "is evaluated beside one whose set does not",
+    )
+
+    def unused(self) -> Mapping[str, str]:
+        return {} if self.cases == "corrected" else {"sensitivity": "no case of the published code comes to it"}
 
     @pydantic.model_validator(mode="after")
     def _defined(self) -> Self:
@@ -193,10 +204,12 @@ class MinimaxContinuous(GridContexts[MinimaxContinuousParameters]):
     @planning_only
     def work(cls, parameters: MinimaxContinuousParameters, size: Size, rounds: int) -> Work:
         done = super().work(parameters, size, rounds)
-        exact = 1.0 if parameters.sensitivity == "exact" else _STAND_IN
+        exact = 1.0 if (parameters.sensitivity, parameters.cases) == ("exact", "corrected") else _STAND_IN
         return replace(done, counts={**done.counts, "round": done.counts["round"] * exact})
 
     def _functional(self, ambiguity_set: AmbiguitySet, reference: np.ndarray) -> Functional:
         stand_in = IdentitySensitivity() if self.parameters.sensitivity == "identity" else None
         mean = np.full(len(reference), 1.0 / len(reference)) if self.parameters.mean == "uniform" else None
+        if self.parameters.cases == "as-published":
+            return PublishedMinimax(Chord(ambiguity_set, reference, mean), float(self.models[0].outputs.mean()))
         return MinimaxFunctional(ambiguity_set, reference, stand_in, mean)

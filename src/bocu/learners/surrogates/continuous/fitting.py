@@ -107,6 +107,14 @@ class Priors:
         )
 
 
+class PublishedStart(Priors):
+    """Priors whose fits all climb once, from where BoTorch's did in 2023 (Huang et al., 2024, whose code it is)."""
+
+    def starts(self, inputs: int, last: Hyperparameters | None, observations: int) -> list[Hyperparameters]:
+        """Return the start: softplus of GPyTorch's zeros, and the mode of the noise's prior."""
+        return [Hyperparameters(np.full(inputs, math.log(2.0)), math.log(2.0), self.noise.start)]
+
+
 class LogPosterior:
     """The objective of the fit for fixed data.
 
