@@ -52,6 +52,7 @@ _BLIND = words(  # decorators that look at no annotation
 )
 _LOADERS = words("import_module load")  # of modules and "module:Name" by their text
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_UNSEEN = words("ctx kind type_comment")  # fields of nodes
 
 
 class Statement(NamedTuple):
@@ -139,17 +140,14 @@ def read_source(text: bytes, file: str) -> SourceFile:
     return SourceFile(statements, tuple(imports), tuple(typing_imports), tables)
 
 
-class _Reader(ast.NodeTransformer):
-    """Walks through one statement of a module for what it uses, and leaves out of it what changes no number.
-
-    Args:
-        node: the statement.
-        fields: what the module calls pydantic's `Field`.
-    """
+class _Reader(ast.NodeVisitor):
+    """Reads one statement of a module: its hash, and what it uses, in one walk."""
 
     def __init__(self, node: ast.stmt, fields: Collection[str]) -> None:
+        self.node = node
         self.names = tuple(bound_names(node))
         self._fields = fields
+        self._text: list[str] = []
         self._uses: set[str] = set()
         self._calls: set[str] = set()
         self._imports: list[Import] = []
@@ -158,12 +156,12 @@ class _Reader(ast.NodeTransformer):
         self._scopes: list[frozenset[str]] = []  # names of the functions around; their code runs later
         self._blind = True  # whether nothing looks at the annotations of the function at hand
         self._noted = False  # in annotations that nothing looks at
-        self.node: ast.stmt = self.visit(node)
+        self._write(node)
 
     def statement(self, outside: set[str]) -> Statement:
         """Return what was found; `outside` are the names that the module binds."""
         node = self.node
-        outside = outside.union(found.name for found in self._imports)
+        own = {found.name for found in self._imports}
         is_assignment = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         is_assignment |= isinstance(node, ast.Assign) and all(map(is_plain_target, node.targets))
         hooks = isinstance(node, ast.ClassDef) and (
@@ -173,13 +171,13 @@ class _Reader(ast.NodeTransformer):
         bases = [dotted_name(base) or "" for base in node.bases] if isinstance(node, ast.ClassDef) else []
         return Statement(
             self.names,
-            sha256(ast.dump(node, annotate_fields=False).encode("utf-8", "surrogatepass")).hexdigest(),
-            tuple(sorted(use for use in self._uses if use.partition(".")[0] in outside)),
+            sha256("".join(self._text).encode("utf-8", "surrogatepass")).hexdigest(),
+            tuple(sorted(use for use in self._uses if use.partition(".")[0] in outside | own)),
             tuple(self._imports),
             tuple(sorted(self._calls)),
             tuple(bases),
             not (is_assignment or isinstance(node, _DEFINITIONS) or is_for_main_programs(node)),
-            self._sets_globals or bool(self._changed & outside),
+            self._sets_globals or bool(self._changed & (outside | own)),
             self._by_text and self.names != ("__getattr__",),  # of a module, which is followed by its tables
             hooks,
             is_assignment,
@@ -188,29 +186,46 @@ class _Reader(ast.NodeTransformer):
     def _is_local(self, name: str) -> bool:
         return any(name in scope for scope in self._scopes)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if is_text(node) else self.generic_visit(node)
+    def _write(self, value: object) -> None:
+        if isinstance(value, list):
+            self._text.append("[")
+            for item in value:
+                if not (isinstance(item, ast.Expr) and is_text(item)):
+                    self._write(item)
+            self._text.append("]")
+        elif isinstance(value, ast.AST):
+            self.visit(value)
+        else:
+            self._text.append(f"{value!r};")
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
+    def generic_visit(self, node: ast.AST) -> None:
+        self._text.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            if name not in _UNSEEN:
+                self._write(getattr(node, name, None))
+        self._text.append(")")
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._text.append(f"{node.id};")
         if not self._noted and not self._is_local(node.id):
             self._uses.add(node.id)
             self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and bool(self._scopes))
-        return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         self._by_text |= node.attr == "__subclasses__"
         dotted = dotted_name(node)
         if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
-            return self.generic_visit(node)
+            self.generic_visit(node)
+            return
+        self._text.append(f"{dotted};")
         self._uses.add(dotted)
         if not isinstance(node.ctx, ast.Load):
             self._changed.add(dotted.partition(".")[0])
-        return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+    def visit_Subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
             self._note_change(node.value)
-        return self.generic_visit(node)
+        self.generic_visit(node)
 
     def _note_change(self, node: ast.AST) -> None:
         while isinstance(node, ast.Attribute | ast.Subscript):
@@ -218,11 +233,11 @@ class _Reader(ast.NodeTransformer):
         if isinstance(node, ast.Name) and not self._is_local(node.id):
             self._changed.add(node.id)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> None:
         called = dotted_name(node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
             self._note_change(node.func.value)
-        if called in ("setattr", "delattr") and node.args:
+        if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and node.args:
             self._note_change(node.args[0])
         if called is not None and called.split(".")[-1] in _LOADERS and node.args and is_string(node.args[0]):
             module, _, attribute = node.args[0].value.partition(":")  # type: ignore[attr-defined]
@@ -230,82 +245,86 @@ class _Reader(ast.NodeTransformer):
         if not self._scopes and called is not None:
             self._calls.add(called)
         if called and called in self._fields and not self._is_local(called.partition(".")[0]):
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in _TOLD]
-        return self.generic_visit(node)
+            self._text.append("Call(")
+            self._write(node.func)
+            self._write(node.args)
+            self._write([keyword for keyword in node.keywords if keyword.arg not in _TOLD])
+            self._text.append(")")
+        else:
+            self.generic_visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
         blind, in_class = self._blind, self._in_class
-        if not isinstance(node, ast.Lambda):
-            self._decorated(node)
+        if isinstance(node, ast.Lambda):
+            self._text.append("Lambda(")
+        else:
+            self._text.append(f"Function({type(node).__name__};{node.name};")
+            self._decorators(node)
             self._blind = all(map(_is_blind, node.decorator_list))
             self._annotation(node.returns)
-        self.visit(node.args)  # with its defaults, which are worked out outside
+            self._write(getattr(node, "type_params", []))
+        self._write(node.args)  # with its defaults, which are worked out outside
         self._blind, self._in_class = blind, False
         self._scopes.append(local_names(node))
-        if isinstance(node, ast.Lambda):
-            self.visit(node.body)
-        else:
-            self._body(node)
+        self._write(node.body)
         self._scopes.pop()
         self._in_class = in_class
-        return node
+        self._text.append(")")
 
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
-    def _body(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        node.body = [kept for child in node.body if (kept := self.visit(child)) is not None]
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        self._annotation(node.annotation)
-        return node
-
     def _annotation(self, node: ast.expr | None) -> None:
-        """Visit the annotation of an argument or a result."""
-        self._noted = self._blind
-        if node is not None:
-            self.visit(node)
-        self._noted = False
+        """Write the annotation of an argument, a result or a local variable."""
+        noted, self._noted = self._noted, self._noted or self._blind
+        self._write(node)
+        self._noted = noted
 
-    def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        for decorator in node.decorator_list:
-            self.visit(decorator)
-            if not self._scopes and (dotted := dotted_name(decorator)):
-                self._calls.add(dotted)
+    def visit_arg(self, node: ast.arg) -> None:
+        self._text.append(f"{node.arg}:")
+        self._annotation(node.annotation)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        self._decorated(node)
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        if not self._scopes:
+            self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
+        self._write(node.decorator_list)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._text.append(f"Class({node.name};")
+        self._decorators(node)
         if not self._scopes:
             self._calls.update(dotted for word in node.keywords if (dotted := dotted_name(word.value)))
-        node.body = [child for child in node.body if not (_is_about(child) or _is_for_planning(child))]
+        self._write(node.bases)
+        self._write(node.keywords)
+        self._write(getattr(node, "type_params", []))
         inside, self._in_class = self._in_class, True
-        for child in (*node.bases, *node.keywords):
-            self.visit(child)
-        self._body(node)
+        self._write([child for child in node.body if not (_is_about(child) or _is_for_planning(child))])
         self._in_class = inside
-        return node
+        self._text.append(")")
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if not self._scopes or self._in_class:  # else of a local variable: never worked out
-            self.visit(node.annotation)
-            for child in ast.walk(node.annotation):
-                if is_string(child):
-                    self._uses.update(names_in(child.value))  # type: ignore[attr-defined]  # looked up later
-        self.visit(node.target)
-        if node.value is not None:
-            self.visit(node.value)
-        return node
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if self._scopes and not self._in_class:
+            self._text.append("AnnAssign(")
+            self._write(node.target)
+            self._text.append(f"{ast.unparse(node.annotation)};")  # of a local variable: never worked out
+            self._write(node.value)
+            self._text.append(")")
+            return
+        for child in ast.walk(node.annotation):
+            if isinstance(child, ast.Constant) and isinstance(child.value, str):
+                self._uses.update(names_in(child.value))  # a reference that is looked up later
+        self.generic_visit(node)
 
-    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> ast.AST:
+    def visit_ImportFrom(self, node: ast.Import | ast.ImportFrom) -> None:
         found = list(imports_of(node))
         self._imports.extend(found)
-        return ast.Import([ast.alias(one.name) for one in found])  # where from is no part of it: it may move
+        self._text.append(f"Import({','.join(one.name for one in found)})")
 
-    visit_ImportFrom = visit_Import
+    visit_Import = visit_ImportFrom
 
-    def visit_Global(self, node: ast.Global) -> ast.AST:
+    def visit_Global(self, node: ast.Global) -> None:
         self._sets_globals = True
         self._uses.update(node.names)
-        return node
+        self.generic_visit(node)
 
 
 def _is_about(node: ast.stmt) -> bool:
