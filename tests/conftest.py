@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,15 @@ def catalogue(root: Path) -> "Catalogue":
     from bocu.problems.data.catalogue import load_catalogue
 
     return load_catalogue(root / "data" / "sources.yaml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with somebody's own classes in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BOCU_PLUGINS", "{}")
+    shutil.copyfile(ROOT / "tests/own_plugins.py", tmp_path / "own.py")
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Small experiments that tests share."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from bocu.interop.cvxpy.audit import audit
@@ -17,6 +18,10 @@ from bocu.sweep.runs.execution import Block, execute
 ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
 
+# Two days of the simulated log: one of a prior, one to play.
+SENSORS = {"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}
+
+
 def tiny(**changes: Any) -> dict[str, Any]:
     """Hills on a coarse grid: seconds for the whole pipeline."""
     experiment: dict[str, Any] = {
@@ -28,6 +33,14 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "figures": ["regret"],
     }
     return {**experiment, **changes}
+
+
+def planned(folder: Path, *problems: Any, **changes: Any) -> Plan:
+    """Plan problems from a file in a folder, which may name classes beside it."""
+    config = {"name": "own", "seeds": 1, "iterations": 10, "problems": list(problems), "algorithms": ["random"]}
+    config |= {"metrics": ["so"], "figures": ["regret"], **changes}
+    (folder / "own.yaml").write_text(json.dumps(config))
+    return make_plan(config, [folder / "own.yaml"], sources_file=Path(__file__).parents[1] / "data/sources.yaml")
 
 
 def scored_by(objective: str, **parameters: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from bocu.core.io.files import read_netcdf
 from bocu.core.plain import Specification
-from bocu.sweep.runs.checkpoints import CheckpointStore
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.seed_run import SeedRun
 
@@ -20,13 +19,6 @@ def finished(run: SeedRun) -> SeedRun:
 def numbers(run: SeedRun) -> dict[str, bytes]:
     """All that a run recorded but how long it took."""
     return {name: values.tobytes() for name, values in run.record.arrays.items() if name != "seconds"}
-
-
-def gone_on(folder: Path, broken: SeedRun, resumed: SeedRun) -> SeedRun:
-    """Finish a fresh run from where another stands, through a real checkpoint."""
-    CheckpointStore(folder, "identity").save(broken.state())
-    resumed.restore(CheckpointStore(folder, "identity").load())
-    return finished(resumed)
 
 
 def assert_continued(folder: Path, specified: Callable[[int], Specification], rounds: tuple[int, int]) -> None:

@@ -117,13 +117,16 @@ def stands_on_the_page(root, said: str, nearly: float) -> None:
         ), line
 
 
+@pytest.mark.ci
 def test_the_tables_of_the_kiosk_are_what_its_command_prints(root, made):
     assert made[1].count("| suggested, robust |") == 2
     stands_on_the_page(root, made[1], 0.05)
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("example", "nearly"), [("irrigation", 0.5), ("wind", 0.003)])
+@pytest.mark.parametrize(
+    ("example", "nearly"), [pytest.param("irrigation", 0.5, marks=pytest.mark.drill), ("wind", 0.003)]
+)
 def test_the_tables_of_real_data_are_what_their_commands_print(root, tmp_path, request, example, nearly):
     mirror = ["--mirror", str(request.getfixturevalue("mirror"))] if example == "wind" else []
     program = [sys.executable, str(root / "docs/make_suggest_examples.py"), example, *mirror]

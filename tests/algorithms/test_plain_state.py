@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 from finite_games import announce, described, play, start
+from grids import specification
+from played import finished, numbers
 
 from bocu.core.about import About
 from bocu.core.errors import BocuError
@@ -17,6 +19,7 @@ from bocu.learners.algorithms.base import Algorithm
 from bocu.learners.algorithms.plain_state import needs_telling, plain_state, put_back, when_told
 from bocu.learners.surrogates.grid import GridPosterior
 from bocu.sweep.runs.checkpoints import CheckpointStore
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 
 class Nothing(Parameters):
@@ -215,6 +218,20 @@ def test_what_is_not_plain_is_named_and_never_put_back_alone(tmp_path, value, wo
     fresh = bare(kept="told again")
     put_back(fresh, when_told(state))
     assert (fresh.kept, fresh.count) == ("told again", 2)
+
+
+@pytest.mark.parametrize(("algorithm", "told"), [("Plain", 0), ("Modelled", 13)])
+def test_a_run_goes_on_to_the_same_bits_and_what_is_not_plain_is_told_again(tmp_path, algorithm, told):
+    specified = specification(30, (0, 1), f"outsiders:{algorithm}")
+    problem = build_problem(specified["problem"], {})
+    run, fresh = (SeedRun(specified, problem, 0) for _ in range(2))
+    for _ in range(13):
+        run.play()
+    heard, learn = [], fresh.algorithm.tell
+    fresh.algorithm.tell = lambda *words: (heard.append(words), learn(*words))
+    fresh.restore(saved(tmp_path, run.state()))
+    assert len(heard) == told
+    assert numbers(finished(fresh)) == numbers(finished(run))
 
 
 def test_a_checkpoint_refuses_what_it_would_have_to_pickle(tmp_path):

@@ -28,9 +28,9 @@ def floor_radius(f: np.ndarray, p: np.ndarray, k: float) -> float:
 
 
 @pytest.mark.parametrize("k", ORDERS)
-@pytest.mark.parametrize("n", [2, 4, 7])
+@pytest.mark.parametrize("n", [2, 7])
 def test_value_distribution_and_slopes_are_exact(k: float, n: int) -> None:
-    for seed in range(6):
+    for seed in range(4):
         f, p, generator = instance(seed, n)
         top = floor_radius(f, p, k)
         wide = float(10.0 ** generator.uniform(-6.0, 1.0))

@@ -164,18 +164,3 @@ def test_only_what_is_wanted_is_there(kind: str) -> None:
                 np.testing.assert_array_equal(getattr(part, name), getattr(whole, name))
             else:
                 assert getattr(part, name) is None
-
-
-def test_a_tensor_of_probabilities_gets_the_gradient_of_worst_cases() -> None:
-    torch = pytest.importorskip("torch")
-    from bocu.robust.ambiguity import worst_case
-
-    contexts, payoffs, reference = instance(2)
-    ambiguity_set = built("kl", 0.2, contexts)
-    p = torch.tensor(reference, requires_grad=True)
-    answer = worst_case(torch.tensor(payoffs), p, ambiguity_set)
-    (of_value,) = torch.autograd.grad(answer.value.sum(), p, retain_graph=True)
-    (of_slope,) = torch.autograd.grad(answer.slope.sum(), p)
-    value, slope = value_and_slope(ambiguity_set, payoffs, reference, EVERYTHING, with_slope=True)
-    np.testing.assert_allclose(of_value.numpy(), value.reference.sum(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(of_slope.numpy(), slope.reference.sum(axis=0), rtol=1e-12)

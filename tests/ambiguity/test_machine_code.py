@@ -202,6 +202,7 @@ for stated in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.ci
 def test_the_sets_that_run_compiled_code_say_so() -> None:
     stated = [{"name": entry.name, **STATED.get(entry.name, {})} for entry in registered("set")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

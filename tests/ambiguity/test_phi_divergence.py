@@ -26,7 +26,7 @@ def modified_chi_squared(epsilon: float) -> PhiDivergence:
     return PhiDivergence(epsilon, lambda t: 0.5 * (t - 1) ** 2, lambda s: np.where(s > -1, s + s**2 / 2, -0.5))
 
 
-CASES = [c for c in vectors()["worst_case"] if c["distance"] in ("kl", "cr", "chi2mod")]
+CASES = [c for c in vectors()["worst_case"] if c["distance"] in ("kl", "cr", "chi2mod")][::3]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

@@ -137,28 +137,9 @@ def test_every_link_leads_somewhere(opened, page):
             assert (page.parent / link).exists(), link
 
 
-def test_figures_of_the_whole_experiment_stand_in_the_contents(opened):
-    (link,) = opened(
-        """[...document.querySelectorAll('nav a')]
-        .filter((a) => a.textContent === 'Figure 2 of the paper').map((a) => a.hash)"""
-    )
-    opened.browser.execute_script("document.querySelector(`nav a[href='${arguments[0]}']`).click()", link)
-    opened.until(
-        """(() => { const box = document.querySelector(arguments[0]).getBoundingClientRect();
-        return box.top < innerHeight && box.bottom > 0; })()""",
-        link,
-    )
-
-
 def test_simulated_data_are_announced_at_the_top(opened):
     top = opened("document.elementFromPoint(innerWidth / 2, 20).closest('body > *').innerText.toLowerCase()")
     assert "simulated data" in top
-
-
-def test_what_is_missing_is_said(opened):
-    text = opened("document.getElementById('holes').parentNode.innerText")
-    assert "No run is finished of never-run" in text
-    assert re.search(r"dunes: MLE – no run: seeds 0-5", text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -265,13 +246,6 @@ def test_titles_are_read_and_labels_are_in_reach(opened):
     assert (name.text, name.get_attribute("title")) == ("Wells, Worst case", "dunes, ro")
     captions = opened("[...document.querySelectorAll('.block > .caption[id*=-regret-]')].map((c) => c.textContent)")
     assert all("scored by Expected payoff" in text or "scored by Worst case" in text for text in captions)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_two_algorithms_share_a_colour(seen, scheme):
-    seen.look(scheme=scheme)
-    colours = seen("[...document.querySelectorAll('.keys line')].map((line) => getComputedStyle(line).stroke)")
-    assert len(set(colours) - {"none"}) == 6
 
 
 def test_algorithms_are_toggled_in_curves_and_rows(opened):

@@ -1,36 +1,12 @@
 """Laws that an experiment file states: ours by name, and one's own in a file."""
 
-import json
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
-from experiments import run_all
+from experiments import planned, run_all
 
-from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.problems.distributions import ByLaw
 from bocu.sweep.evaluation.cubes import open_cube
-from bocu.sweep.experiment.planning import make_plan
-
-OWN = Path(__file__).parents[1] / "own_plugins.py"
-SOURCES = Path(__file__).parents[2] / "data/sources.yaml"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(loading.VARIABLE, "{}")
-    shutil.copyfile(OWN, tmp_path / "own.py")
-    return tmp_path
-
-
-def planned(folder, *problems, **changes):
-    config = {"name": "laws", "seeds": 1, "iterations": 4, "problems": list(problems), "algorithms": ["random"]}
-    config |= {"metrics": ["so"], "figures": ["regret"], **changes}
-    (folder / "laws.yaml").write_text(json.dumps(config))
-    return make_plan(config, [folder / "laws.yaml"], sources_file=SOURCES)
 
 
 def newsvendor(label, **parameters):
@@ -44,7 +20,7 @@ def test_contexts_come_from_the_law_that_is_stated(folder):
         newsvendor("flat", law="uniform"),
     )  # fmt: skip
     run_all(plan)
-    found = {label: open_cube("results/laws", label).load() for label in plan.problems}
+    found = {label: open_cube("results/own", label).load() for label in plan.problems}
     for one, other in (("plain", "stated"), ("mine", "flat")):
         # The stored optimum and a new search end at the same place.
         np.testing.assert_allclose(found[one]["regret"], found[other]["regret"], atol=1e-6)

@@ -28,18 +28,6 @@ def write(tmp_path, content):
     return path
 
 
-def test_catalogue_of_the_project_names_every_data_set(catalogue):
-    assert set(catalogue.datasets) == {
-        "wind",
-        "intel",
-        "portfolio",
-        "plant",
-        "infection",
-        "irrigation",
-        "wake-steering",
-    }
-
-
 def test_every_data_set_can_be_simulated_or_came_with_the_project(catalogue):
     assert all(catalogue.source_of(dataset, "simulate") in ("simulate", "shipped") for dataset in catalogue.datasets)
     assert all(

@@ -101,6 +101,7 @@ def test_simulated_data_are_prepared_once(snakemake, tmp_path):
     assert "Nothing to be done" in output
 
 
+@pytest.mark.ci
 def test_mirrored_data_lie_apart_from_simulated(mirrored, tmp_path):
     made = [name + record for name in ("opsd.nc", TABLE, f"{TABLE}.lineage.json") for record in ("", ".sha256")]
     assert files(tmp_path / "data/mirror") == sorted(made)
@@ -145,6 +146,7 @@ RAW = f"data/mirror/wind/raw/{TABLE}"
 MORE = GOOD + "2013-01-01T02:00:00Z,1000,600,0.6\n"
 
 
+@pytest.mark.ci
 def test_a_raw_file_that_was_changed_after_it_was_copied_is_set_aside_and_copied_again(snakemake, tmp_path, mirrored):
     (tmp_path / RAW).write_text(MORE)
     status, output = snakemake(MIRROR, OPSD)
@@ -159,6 +161,7 @@ def test_a_raw_file_that_was_changed_after_it_was_copied_is_set_aside_and_copied
     assert read_netcdf(tmp_path / OPSD)["capacity_factor"].values.tolist() == [0.4, 0.5]
 
 
+@pytest.mark.ci
 def test_a_corrected_file_of_the_mirror_is_noticed_and_a_touched_one_is_none(snakemake, tmp_path, mirrored):
     os.utime(mirrored / "wind" / TABLE)
     assert "Nothing to be done" in snakemake(MIRROR, OPSD)[1]

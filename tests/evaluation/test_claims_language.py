@@ -51,7 +51,7 @@ def comparisons(draw):
     return Inequality(draw(sums(kind)), relation, draw(st.one_of(sums(kind), number)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(comparisons())
 def test_what_is_written_is_read_again(comparison):
     assert read(str(comparison)) == Leaf(comparison, Scope())

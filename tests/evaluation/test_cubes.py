@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,7 @@ METRICS = ["so", "ro", "best-fixed-decision"]
 @pytest.fixture(scope="module")
 def finished(root, tmp_path_factory):
     """A plan with two problems of different lengths, all run and scored."""
-    import os
-
     folder = tmp_path_factory.mktemp("cubes")
-    before = Path.cwd()
-    os.chdir(folder)
     experiment = tiny(
         problems=[
             {"name": "hills", "parameters": {"grid": 60}},
@@ -36,10 +33,10 @@ def finished(root, tmp_path_factory):
         algorithms=["random", "pe-gp-ucb", {"name": "mle", "problems": ["coarse"]}],
         metrics=METRICS,
     )
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
-    run_all(plan)
-    yield plan, folder
-    os.chdir(before)
+    with chdir(folder):
+        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        run_all(plan)
+        yield plan, folder
 
 
 def description(plan, problem):

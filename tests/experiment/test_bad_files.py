@@ -92,17 +92,21 @@ SHEETS = {
 }
 
 
-def worst_case(path, monkeypatch, capsys, *options):
+def called(monkeypatch, capsys, *words):
+    """Call the command line in this process; return its exit status and what it wrote."""
     from bocu.commands import main as cli
 
-    monkeypatch.setattr(sys, "argv", ["bocu", "worst-case", str(path), "--epsilon", "0.3", *options])
+    monkeypatch.setattr(sys, "argv", ["bocu", *map(str, words)])
     status = 0
     try:
         cli.main()
     except SystemExit as error:
         status = error.code
-    out, err = capsys.readouterr()
-    return status, out, err
+    return status, *capsys.readouterr()
+
+
+def worst_case(path, monkeypatch, capsys, *options):
+    return called(monkeypatch, capsys, "worst-case", path, "--epsilon", "0.3", *options)
 
 
 @pytest.mark.parametrize("sheet", SHEETS)
@@ -220,16 +224,9 @@ def test_a_folder_that_is_missing_is_named_and_not_made(command, option, folder,
 
 
 def run(monkeypatch, capsys, output, *more, experiment="tiny.yaml"):
-    arguments = ["run", "--experiment", experiment, "--problem", "hills", "--algorithm", "random"]
-    from bocu.commands import main as cli
-
-    monkeypatch.setattr(sys, "argv", ["bocu", *arguments, "--output", str(output), "--iterations", "2", *more])
-    status = 0
-    try:
-        cli.main()
-    except SystemExit as error:
-        status = error.code
-    return status, capsys.readouterr().err
+    words = ["run", "--experiment", experiment, "--problem", "hills", "--algorithm", "random", "--output", output]
+    status, _, error = called(monkeypatch, capsys, *words, "--iterations", "2", *more)
+    return status, error
 
 
 def foreign_text(path):

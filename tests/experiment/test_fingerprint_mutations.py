@@ -94,7 +94,7 @@ def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace
 
 @pytest.fixture(
     scope="module",
-    params=[GAMES[0], *(pytest.param(game, marks=pytest.mark.ci) for game in GAMES[1:])],
+    params=[GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.ci), pytest.param(GAMES[2], marks=pytest.mark.drill)],
     ids=lambda game: game["algorithms"][0],
 )
 def executed(request, tmp_path_factory):
@@ -179,6 +179,7 @@ def tried():
     return set()
 
 
+@pytest.mark.ci
 def test_every_change_of_what_ran_changes_the_fingerprint(executed, tried, tmp_path, monkeypatch):
     package = own_package.copy(tmp_path / "bocu", monkeypatch)
     generator = np.random.default_rng(0)

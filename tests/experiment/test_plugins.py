@@ -196,8 +196,7 @@ def _known(given):
 @pytest.mark.parametrize(
     ("top", "said"),
     [
-        ("import torch", "imports torch"),
-        ("import pandas", "imports pandas"),
+        ("import pandas, torch", "imports .*pandas.*torch"),
         ("def late():\n    import torch", ""),
     ],
 )
@@ -290,7 +289,8 @@ def test_a_file_that_cannot_be_imported_is_one_line(folder, text, line):
         planned(folder, algorithms=["broken.py:Mine"])
 
 
-@pytest.mark.parametrize("fault", ["raise ValueError('no')", "raise SystemExit", "1 / 0"])
+@pytest.mark.ci
+@pytest.mark.parametrize("fault", ["raise SystemExit", "1 / 0"])
 def test_a_class_that_fails_when_it_is_made_is_one_line_of_a_run(folder, root, fault):
     for name in ("MyGreedy", "Seesaw"):
         text = (root / OWN).read_text() + f"\n\ndef failing(*arguments):\n    {fault}\n\n\n{name}.__init__ = failing\n"

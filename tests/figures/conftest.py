@@ -1,7 +1,6 @@
 """A synthetic cube, and a real small run of the hills for figures that replay one."""
 
-import os
-from pathlib import Path
+from contextlib import chdir
 
 import pytest
 import synthetic_cubes
@@ -24,9 +23,7 @@ def digest_path(tmp_path):
 def hills(root, tmp_path_factory):
     """The hills, run for 30 rounds by six algorithms: plan and inputs of its figures, as absolute paths."""
     folder = tmp_path_factory.mktemp("figures")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    with chdir(folder):
         experiment = tiny(
             iterations=30,
             problems=[{"name": "hills", "parameters": {"grid": 60, "hill_width": 0.03}}],
@@ -35,8 +32,6 @@ def hills(root, tmp_path_factory):
         )
         plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
         run_all(plan)
-    finally:
-        os.chdir(before)
     return plan, folder
 
 

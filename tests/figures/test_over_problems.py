@@ -12,6 +12,8 @@ from bocu.pages.figures.results import Digest
 from bocu.pages.report.pictures import picture
 from bocu.sweep.experiment.registry import REGISTRY
 
+pytestmark = pytest.mark.ci
+
 NAMES = (
     "critical-difference",
     "ranking",

@@ -1,7 +1,7 @@
 """The figure of robust fronts: drawn from real runs, in which the best is above all that was tried."""
 
 import csv
-import os
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,8 @@ from bocu.problems.scalarised import ScalarisedNewsvendor, ScalarisedNewsvendorP
 from bocu.robust.ambiguity import TotalVariation
 from bocu.sweep.evaluation.robust_front import MARGIN, front_among, hypervolume
 from bocu.sweep.experiment.planning import make_plan
+
+pytestmark = pytest.mark.ci
 
 TV = {"name": "tv", "radius": 0.5}
 
@@ -41,14 +43,10 @@ def plan(root, tmp_path_factory):
         ],
         "figures": ["robust-front"],
     }
-    before = Path.cwd()
-    os.chdir(tmp_path_factory.mktemp("front"))
-    try:
+    with chdir(tmp_path_factory.mktemp("front")):
         plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
         run_all(plan)
         yield plan
-    finally:
-        os.chdir(before)
 
 
 def drawn(plan, problem, **parameters):

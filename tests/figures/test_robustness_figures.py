@@ -1,8 +1,7 @@
 """Robustness curves from scores along paths of laws, and the price of robustness by hand."""
 
 import json
-import os
-from pathlib import Path
+from contextlib import chdir
 
 import numpy as np
 import pytest
@@ -49,14 +48,10 @@ def plan(root, tmp_path_factory):
         ],
         "figures": ["robustness-curve", {"name": "price-of-robustness", "parameters": {"radii": RADII}}],
     }  # fmt: skip
-    before = Path.cwd()
-    os.chdir(tmp_path_factory.mktemp("curves"))
-    try:
+    with chdir(tmp_path_factory.mktemp("curves")):
         plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
         run_all(plan)
         yield plan
-    finally:
-        os.chdir(before)
 
 
 def drawn(plan, problem, **parameters):

@@ -58,6 +58,7 @@ def plan(finished, root, monkeypatch):
     return make_plan(EXPERIMENT, sources_file=root / "data/sources.yaml")
 
 
+@pytest.mark.ci
 def test_every_set_and_kind_of_row_is_solved_again(plan) -> None:
     found = audit(plan, cases=120)
     assert found.passed

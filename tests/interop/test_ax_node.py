@@ -14,7 +14,7 @@ from ax.api.configs import ChoiceParameterConfig, DerivedParameterConfig, RangeP
 from bocu.core.errors import BocuError
 from bocu.interop.ax import RobustNode, robust_strategy
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax says of itself
+pytestmark = [pytest.mark.ci, pytest.mark.filterwarnings("ignore")]  # what Ax says of itself
 ORDER = [RangeParameterConfig("order", (20, 90), "int")]
 
 

@@ -1,4 +1,4 @@
-"""`botorch-acquisition` and BoTorch's baselines in the run loop: chosen, killed, resumed, continued, imported."""
+"""`botorch-acquisition` and BoTorch's baselines chosen and imported; their runs: tests/testing."""
 
 import json
 import shutil
@@ -10,8 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import torch
-from continuous_games import after_design, seed_run, specification
-from played import finished, numbers
+from continuous_games import after_design
 
 from bocu.core.errors import BocuError
 from bocu.core.loading import import_place
@@ -28,20 +27,12 @@ NEEDED = {
     "qLowerConfidenceBound": {"beta": 4.0},
     "qUpperConfidenceBound": {"beta": 4.0},
 }
-EXAMPLES = [  # the others: tests/testing/test_our_own.py
-    ("botorch-acquisition", {"acquisition": "UpperConfidenceBound", "options": {"beta": 4.0}}),
-    pytest.param("qlognei", {"outputs": 2, "risk": "var"}, marks=pytest.mark.drill),
-]
 
 
 def stated(**given):
     """Parameters as a file in this folder states them, written out as a specification holds them."""
     reading = Reading(HERE)
     return validate(AcquisitionParameters, {"search": SEARCH, **given}, "", reading).model_dump(mode="json")
-
-
-def specified(name, iterations=3, **given):
-    return specification(name, iterations=iterations, search=SEARCH, **given)
 
 
 SOON = ("UpperConfidenceBound", "qLogExpectedImprovement")  # the others take as long each
@@ -171,22 +162,6 @@ def test_an_experiment_whose_factory_takes_something_else_is_not_planned(name, g
 )
 def test_what_a_factory_takes_is_read_from_its_source(place):
     assert arguments_written(place) == arguments_of(import_place(place))
-
-
-@pytest.mark.parametrize(("name", "given"), EXAMPLES)
-def test_an_interrupted_run_goes_on_bit_for_bit(name, given):
-    wanted = specified(name, **given)
-    torch.manual_seed(1)
-    whole = numbers(finished(seed_run(wanted)))
-    broken = seed_run(wanted)
-    for _ in range(5):
-        broken.play()
-    resumed = seed_run(wanted)
-    torch.manual_seed(2)
-    resumed.restore(broken.state())
-    before = torch.get_rng_state()
-    assert numbers(finished(resumed)) == whole
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 HEAVY = ("torch", "botorch", "gpytorch")

@@ -10,6 +10,8 @@ from played import finished
 
 from bocu.core.rounds import Round
 
+pytestmark = pytest.mark.ci
+
 RNG = np.random.default_rng
 SEARCH = {"raw": 16, "restarts": 2}
 CANDIDATES = np.array([[0.9, 0.1], [0.4, 0.5], [0.05, 0.95], [0.3, 0.2]])

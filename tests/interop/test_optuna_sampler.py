@@ -14,6 +14,8 @@ import optuna
 from bocu.core.errors import BocuError
 from bocu.interop.optuna import RobustSampler
 
+pytestmark = pytest.mark.ci
+
 HUB = "docs/optunahub"
 
 

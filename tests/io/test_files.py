@@ -29,14 +29,6 @@ def test_nothing_stays_when_writing_fails(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_old_file_stays_when_writing_fails(tmp_path):
-    write_text(tmp_path / "a.txt", "old")
-    with pytest.raises(RuntimeError), atomic_path(tmp_path / "a.txt") as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
-    assert (tmp_path / "a.txt").read_text() == "old"
-
-
 def test_temporary_files_of_dead_processes_are_swept_and_others_kept(tmp_path):
     host = socket.gethostname().split(".")[0]
     dead = tmp_path / f".a.txt.{host}.999999999.tmp"

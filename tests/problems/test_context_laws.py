@@ -129,6 +129,7 @@ TABLE_TWO = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("law", "means", "errors"), TABLE_TWO)
 def test_distances_of_estimates_are_the_published_ones(law, means, errors):
     # More runs than the paper's 20, so that its standard errors are the larger ones.

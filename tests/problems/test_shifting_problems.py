@@ -1,14 +1,11 @@
 """Problems whose contexts shift: what is drawn, told and scored, the same without a shift, and one line of errors."""
 
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import run_all
+from experiments import planned, run_all
 
-from bocu.core import loading
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Situation
@@ -19,15 +16,12 @@ from bocu.robust.contexts.estimates import draw
 from bocu.robust.contexts.laws import LawParameters
 from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.evaluation.discretised import on_cells
-from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.records import read_runs
 from bocu.testing import check_problem
 
 ROOT = Path(__file__).parents[2]
-OWN = ROOT / "tests/own_plugins.py"
-SOURCES = ROOT / "data/sources.yaml"
 
 LOW = {"name": "normal", "parameters": {"mean": 0.3, "std": 0.1}}
 HIGH = {"name": "normal", "parameters": {"mean": 0.7, "std": 0.1}}
@@ -137,21 +131,6 @@ def test_without_a_shift_a_scalarised_problem_is_as_it_was():
     np.testing.assert_array_equal(contexts, draw(problem.reference, generator.random(5)))
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(loading.VARIABLE, "{}")
-    shutil.copyfile(OWN, tmp_path / "own.py")
-    return tmp_path
-
-
-def planned(folder, *problems, **changes):
-    config = {"name": "shifts", "seeds": 1, "iterations": 10, "problems": list(problems), "algorithms": ["random"]}
-    config |= {"metrics": ["so"], "figures": ["regret"], **changes}
-    (folder / "shifts.yaml").write_text(json.dumps(config))
-    return make_plan(config, [folder / "shifts.yaml"], sources_file=SOURCES)
-
-
 def entry(name="newsvendor", label=None, **parameters):
     return {"name": name, "label": label or name, "parameters": parameters}
 
@@ -212,7 +191,7 @@ def test_a_shift_of_ones_own_takes_part_and_its_code_counts(folder):
     # Even rounds are stormy; the others, and the initial design, are as without the shift.
     np.testing.assert_array_equal(calm[-2::-2], stormy[-2::-2])
     np.testing.assert_allclose(np.clip(calm[-1:-11:-2] + 0.4, 0, 1), stormy[-1:-11:-2])
-    regret = open_cube("results/shifts", "mine").load()["regret"]
+    regret = open_cube("results/own", "mine").load()["regret"]
     assert regret.min() >= 0.0
 
 

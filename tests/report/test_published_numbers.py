@@ -13,6 +13,8 @@ from bocu.sweep.evaluation.digests import build_digest
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import REGISTRY
 
+pytestmark = pytest.mark.ci
+
 PROBLEMS = [f"p-{place}" for place in range(6)]
 SEEDS = 12
 FIGURES = [

@@ -8,6 +8,8 @@ from published_numbers import PublishedNumbers, overview
 from bocu.sweep.evaluation.across_problems import surviving_ranking
 from bocu.sweep.experiment.planning import make_plan
 
+pytestmark = pytest.mark.ci
+
 GRIDS = ("gp-sample", "hartmann-3", "kirschner-a", "kirschner-b", "kirschner-a-data", "satisficing")
 METHODS = ("random", "ucb-so", "ucb-ro", "constant")
 WHAT = {"random": 10.0, "ucb-so": 2.0, "ucb-ro": 5.0, "constant": 20.0}

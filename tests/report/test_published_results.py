@@ -15,6 +15,8 @@ from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.regions import region
 from bocu.sweep.experiment.configuration import read_experiment_file
 
+pytestmark = pytest.mark.ci
+
 EACH, ALL = 500_000, 4_000_000
 """Bytes; a file of many problems may take 15,000 for each of them, one that keeps single rounds two a number."""
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")

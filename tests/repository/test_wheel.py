@@ -14,6 +14,8 @@ import pytest
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.provenance import SIMULATED_LABEL
 
+pytestmark = pytest.mark.ci
+
 SMALL = ("--config", "iterations=3", "seeds={count: 2, per_job: 2}")
 
 
@@ -130,7 +132,6 @@ def swept(bare, tmp_path_factory):
     return folder
 
 
-@pytest.mark.ci
 @pytest.mark.workflow
 def test_the_quick_start_runs_from_it(bare, swept):
     results = swept / "results/quickstart"
@@ -152,7 +153,6 @@ def test_the_quick_start_runs_from_it(bare, swept):
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
-@pytest.mark.ci
 @pytest.mark.workflow
 def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
     pytest.importorskip("repo2rocrate")
@@ -180,7 +180,6 @@ def test_results_go_into_a_crate_that_says_what_was_run(bare, swept):
     assert said(again).startswith("error: --output: found crate, which stands already")
 
 
-@pytest.mark.ci
 def test_an_index_would_take_what_is_built(built):
     pytest.importorskip("twine")
     assert len([*built.iterdir()]) == 4
@@ -220,7 +219,6 @@ def said(done):
     return "".join(line for line in done.stderr.splitlines(keepends=True) if ": at work for " not in line)
 
 
-@pytest.mark.ci
 def test_bare_it_is_light_and_does_what_the_first_page_says(light, root, tmp_path):
     size = sum(path.lstat().st_size for path in light.environment.rglob("*") if not path.is_symlink())
     assert size < 350e6
@@ -231,7 +229,6 @@ def test_bare_it_is_light_and_does_what_the_first_page_says(light, root, tmp_pat
     assert json.loads(light("bocu", "schema", folder=tmp_path).stdout)["type"] == "object"
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("command", ["suggest", "replay"])
 def test_bare_it_answers_from_a_log(light, root, tmp_path, command):
     """Figures as with all extras: the same words on the same log, dates among its columns."""
@@ -246,7 +243,6 @@ def test_bare_it_answers_from_a_log(light, root, tmp_path, command):
     assert told.stdout == full.stdout
 
 
-@pytest.mark.ci
 def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(light, root, tmp_path):
     experiment, published = root / "config/config.yaml", root / "docs/results"
     run = ["--problem", "hills", "--algorithm", "random", "--seed", "3", "--output", "run.nc"]
@@ -262,7 +258,6 @@ def test_bare_every_command_answers_or_says_in_one_line_which_extra_to_install(l
         assert re.fullmatch(line, said(done)), (call, done.stderr)
 
 
-@pytest.mark.ci
 def test_bare_a_set_that_is_compiled_runs_and_says_so(light, tmp_path):
     code = (
         "import numpy as np, bocu; c = np.linspace(0, 1, 6); gram = np.exp(-8 * (c[:, None] - c) ** 2);"

@@ -34,12 +34,14 @@ def test_lint_says_what_is_allowed_and_no_more(lint):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.ci
 def test_a_rule_without_a_log_is_refused(lint):
     done = lint("workflow/rules/designs.smk", '    log:\n        f"{plan.results}/logs/designs/{{sha256}}.log",\n', "")
     assert done.returncode == 1
     assert "snakemake --lint: design: No log directive defined; not in workflow/lint-allowed.yaml" in done.stderr
 
 
+@pytest.mark.ci
 def test_an_allowance_that_nothing_needs_is_refused(lint):
     done = lint("workflow/lint-allowed.yaml", "- rule: run\n", "- rule: score\n  remark: Tabs\n- rule: run\n")
     assert done.returncode == 1

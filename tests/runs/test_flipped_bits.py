@@ -28,7 +28,7 @@ from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.records import read_runs
 from bocu.sweep.runs.run_cache import RunCache
 
-FLIPS = int(os.environ.get("BOCU_FLIPS", "8"))
+FLIPS = int(os.environ.get("BOCU_FLIPS", "4"))
 METRICS = [{"label": "best", "class": "bocu.sweep.evaluation.metrics:BestFixedDecision", "parameters": {}}]
 
 

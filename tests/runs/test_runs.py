@@ -19,8 +19,6 @@ from bocu.core.numerics import kernel_in_use
 from bocu.learners.algorithms.base import Algorithm
 from bocu.sweep.runs.execution import EXIT_TERMINATED, Block, execute, replayed_to
 
-ALGORITHMS = ["random", "regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
-
 
 def run(folder, name, wanted, seconds=1e9):
     path = folder / f"{name}.nc"
@@ -37,26 +35,19 @@ def assert_same_numbers(one, other):
             assert variable.values.tobytes() == other[name].values.tobytes(), name
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["regret-balancing", "pe-gp-ucb"])
 def test_seeds_do_not_depend_on_who_shares_the_job(tmp_path, algorithm):
     whole = run(tmp_path, "whole", block(algorithm, (0, 3)))
     part = run(tmp_path, "part", block(algorithm, (2, 3)))
     assert_same_numbers(whole.sel(seed=[2, 3]), part)
 
 
-def test_all_algorithms_meet_the_same_noise_and_problem(tmp_path):
-    noise = [(data := run(tmp_path, name, block(name))).observation - data.payoff for name in ALGORITHMS]
-    for other in noise[1:]:
-        np.testing.assert_allclose(other, noise[0], atol=1e-12)
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, algorithm, caplog):
+def test_more_iterations_continue_a_finished_run_bit_for_bit(tmp_path, caplog):
     caplog.set_level("INFO")
-    run(tmp_path, "grown", block(algorithm, iterations=23))
-    grown = run(tmp_path, "grown", block(algorithm, iterations=40))
+    run(tmp_path, "grown", block(iterations=23))
+    grown = run(tmp_path, "grown", block(iterations=40))
     assert "continuing its 23 iterations" in caplog.text
-    assert_same_numbers(grown, run(tmp_path, "fresh", block(algorithm, iterations=40)))
+    assert_same_numbers(grown, run(tmp_path, "fresh", block(iterations=40)))
 
 
 @pytest.mark.parametrize("change", [{"fingerprint": "other code"}, {"noise": 0.07}, {"seeds": (1, 3)}])
@@ -97,9 +88,8 @@ def start_child(folder, wanted, seconds, rounds=0):
     return child
 
 
-@pytest.mark.parametrize("algorithm", ["pe-gp-ucb", "random"])
-def test_killed_again_and_again_the_run_resumes_to_the_same_bits(tmp_path, algorithm):
-    wanted = block(algorithm, (0, 3), iterations=150)
+def test_killed_again_and_again_the_run_resumes_to_the_same_bits(tmp_path):
+    wanted = block(seeds=(0, 3), iterations=150)
     generator = np.random.default_rng(0)
     for _ in range(4):
         # At work, in the middle of a checkpoint, or where it holds: wherever it has come to by then.
@@ -166,14 +156,15 @@ def test_run_file_says_where_it_comes_from(tmp_path):
 def test_finished_seeds_of_a_block_leave_no_posterior_in_memory(tmp_path):
     at_the_start_of_a_seed = []
 
-    def algorithms():
-        gc.collect()
-        return sum(isinstance(thing, Algorithm) for thing in gc.get_objects())
-
     def count(steps):
         if not steps:
-            at_the_start_of_a_seed.append(algorithms() - of_others)
+            gc.collect()
+            at_the_start_of_a_seed.append(sum(isinstance(thing, Algorithm) for thing in gc.get_objects()))
 
-    of_others = algorithms()  # what tests before this one keep
-    execute(block(seeds=(0, 4)), tmp_path / "run.nc", tmp_path / "checkpoints", advance=count)
+    gc.collect()
+    gc.freeze()  # what was there before is not looked through
+    try:
+        execute(block(seeds=(0, 4)), tmp_path / "run.nc", tmp_path / "checkpoints", advance=count)
+    finally:
+        gc.unfreeze()
     assert at_the_start_of_a_seed == [1, 1, 1, 1, 1]

@@ -125,7 +125,6 @@ def test_settings_of_kirschner_et_al(root):
 SMOKE = {
     "tay2024": ["gp-sample"],
     "kirschner2020": ["a-general-sd", "a-data-driven-sd", "a-simulator-sd"],
-    "drifting": ["slow"],
 }
 
 
@@ -241,3 +240,14 @@ def test_settings_of_huang_et_al(root, name):
         "huang2024-as-published": {"drbo-kde": few, "drbo-mmd": few},
     }[name]
     assert searches == {label: others.get(label, (1024, 50)) for label in found}
+
+
+@pytest.mark.parametrize("data", ["download", "simulate"])
+def test_the_raw_log_gives_thirteen_priors_and_all_three_claims_that_only_it_settles_are_judged(root, data):
+    plan = plan_of(root, "ziomek2025-log", data=data)
+    parameters = plan.problem_parameters("sensors")
+    assert (parameters.record, parameters.source) == ("log", data)
+    assert list(parameters.prior_labels) == [f"2004-03-{day:02d}" for day in range(1, 14)]
+    assert plan.iterations("sensors") == 144
+    judged = {claim.claim.id for claim in plan.claims if claim.claim.experiment == "ziomek2025-log"}
+    assert judged == {"sensors-mle-commits", "sensors-relies-on-two-days", "sensors-thirteen-priors"}

@@ -1,17 +1,12 @@
-"""The grand tour holds everything that a paper compares, and runs at smoke scale up to its figures."""
+"""The grand tour holds everything that a paper compares; that it runs: tests/golden."""
 
 import re
 
-import pytest
-from experiments import audited, run_all
-from test_experiment_files import plan_of
+from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
 
-from bocu.pages.figures.regret import Panels
 from bocu.pages.figures.relative_regret import Scoreboard
-from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.papers import papers
 
-KEPT = ["kirschner-a", "newsvendor", "newsvendor-two", "hills"]
 """A problem of each protocol but the hourly one, none of which needs data."""
 BOTORCH = {"botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
 """Seconds a round: they are compared in an experiment of their own, with no paper's results."""
@@ -21,11 +16,6 @@ SAME = {
     ("ucb-bocu-1", "dro"): "that of ucb-bocu-2",
     **{(name, kind): "those of ucb-so and ucb-ro" for name in ("ucb-bocu-1", "ucb-bocu-2") for kind in ("so", "ro")},
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def used(plan):
@@ -92,45 +82,6 @@ def test_scoreboards_draw_what_the_experiment_has(root):
             wanted = ("any", *(block.pursued or [block.metric]))
             shown |= {key for key in plan.branches if key[0] in block.problems and key[1] in wanted}
     assert shown == set(plan.branches)  # every run stands in a table
-
-
-def test_smoke_scale_runs_up_to_the_figures(root):
-    """On some of the problems; the others leave empty columns and panels."""
-    experiment = read_experiment_file(root / "config/experiments/grand-tour.yaml")
-    experiment["problems"] = [
-        entry
-        for entry in experiment["problems"]
-        if (entry if isinstance(entry, str) else entry.get("label", entry["name"])) in KEPT
-    ]
-    kept = {}
-    for section in ("objectives", "algorithms", "metrics"):
-        entries = [{"name": entry} if isinstance(entry, str) else dict(entry) for entry in experiment[section]]
-        for entry in entries:
-            if "problems" in entry:
-                entry["problems"] = [label for label in entry["problems"] if label in KEPT]
-            if "objectives" in entry:
-                entry["objectives"] = [label for label in entry["objectives"] if label in kept["objectives"]]
-        kept[section] = {
-            entry.get("label", entry["name"]): entry
-            for entry in entries
-            if entry.get("problems") != [] and entry.get("objectives") != []
-        }
-        experiment[section] = list(kept[section].values())
-    smaller = {section: experiment[section] for section in ("problems", *kept)}
-    plan = plan_of(root, "grand-tour", **smaller, name="smoke-grand-tour", iterations=2, seeds=1, figures=[])
-    run_all(plan)
-    assert audited(plan).cases == 60
-    inputs = {"digests": plan.products.digests(), "summary": plan.paths.summary()}
-    for label, figure in plan_of(root, "grand-tour").figures.items():
-        if figure.registered.load() not in (Panels, Scoreboard):  # over problems that are left out here
-            continue
-        drawing = figure.registered.load()(figure.parameters).draw(inputs)
-        if figure.registered.load() is Panels:
-            assert "1 seed" in drawing.caption or "no run is finished" in drawing.caption
-            continue
-        numbers = [text for axes in drawing.figure.axes if axes.axison for text in axes.texts]
-        own = {"grid": "kirschner-a", "continuous": "newsvendor", "time-varying": "hills"}[label]
-        assert len(numbers) >= len({key for key in plan.branches if key[0] == own}) - 1
 
 
 def test_the_page_cites_where_each_competitor_comes_from(root):

@@ -1,29 +1,18 @@
 """The experiment of contexts that shift: what it has, and a smaller one of it to its scores."""
 
 import numpy as np
-import pytest
 from experiments import run_all
+from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
 
 from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.configuration import read_experiment_file
-from bocu.sweep.experiment.planning import make_plan
 
 SHIFTS = ("jump", "drift", "season")
 REFERENCES = ("stated", "announced", "empirical", "window")
 
 
-def plan_of(root, **changes):
-    experiment = {**read_experiment_file(root / "config/experiments/shifts.yaml"), **changes}
-    return make_plan(experiment, overrides=changes, sources_file=root / "data/sources.yaml")
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def test_every_function_meets_every_shift_and_every_grid_the_references(root):
-    plan = plan_of(root)
+    plan = plan_of(root, "shifts")
     wanted = {f"{problem}-{shift}" for problem in ("ackley", "branin", "newsvendor") for shift in SHIFTS}
     wanted |= {f"{problem}-{told}" for problem in ("two", "grid") for told in REFERENCES}
     assert wanted | {"grid-discounted", "grid-kde"} == set(plan.problems)
@@ -48,7 +37,7 @@ def test_it_runs_to_its_scores(root):
         "algorithms": ["random", "ucb-so"],
         "figures": [],
     }
-    run_all(plan_of(root, **changes))
+    run_all(plan_of(root, "shifts", **changes))
     for label in kept:
         cube = open_cube("results/smoke", label).load()
         assert np.isfinite(cube["regret"]).all()

@@ -215,23 +215,6 @@ def test_disk_full(sweep, undisturbed):
 
 
 @long_drill
-def test_stale_locks(sweep, undisturbed, wait_until):
-    """The folder's lock of a killed Snakemake is removed by the next one; the block's dies with its process."""
-    experiment = one_block(0.5)
-    sweep.configure(experiment)
-    child = sweep.start(RUN, slurm=False)
-    computing(wait_until, sweep)
-    wait_until(sweep.checkpoints, "a checkpoint")
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    wait_until(lambda: not sweep.run_processes(), "the run to die with its group")
-    assert (sweep.checkpoints()[0].parent / "lock").exists()
-    assert "note: removed the lock of Snakemake of " in sweep.run(RUN, slurm=False)
-    assert "going on from a checkpoint" in sweep.log()
-    assert_undisturbed(sweep, undisturbed, experiment)
-
-
-@long_drill
 def test_a_hundred_random_kills(sweep, undisturbed, wait_until):
     """Each killed run is started again and goes on from its checkpoint; the cube is that of an undisturbed sweep."""
     experiment = tiny(

@@ -9,6 +9,7 @@ import yaml
 
 from bocu.core.errors import BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
+from bocu.core.io.hashes import sha256
 from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
 from bocu.sweep.archive.entries import Archive, ArchivedFile, faults
 from bocu.sweep.archive.identities import Identities, identity_of
@@ -102,6 +103,14 @@ def test_on_the_board_every_problem_stands_once(root):
     ]
     assert found
     assert len(found) == len(set(found))
+
+
+#: Versions of the board that are frozen.
+FROZEN = {"board-1.csv": "b8795e772c5ffe4c757bf93380b9d7323e153188cb2af49502021fe2c7627a7c"}
+
+
+def test_a_frozen_board_never_changes(root):
+    assert {file.name: sha256(file) for file in (root / "docs").glob("board-*.csv")} == FROZEN
 
 
 def test_a_label_of_another_method_is_told(root, outsider):

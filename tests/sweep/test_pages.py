@@ -80,6 +80,7 @@ def test_a_number_that_was_edited_is_named(there, pattern, edited, named):
     assert named in fault
 
 
+@pytest.mark.ci
 def test_digits_of_tables_and_sentences_are_all_compared(there):
     text, rng, page = (there / PAGE).read_text(), random.Random(29), there / "edited.html"
     shown = text[: text.index('<script type="application/json"')]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_warm import KNOWN, workers
+from snakemake_executor_plugin_warm import KNOWN
 from snakemake_executor_plugin_warm.workers import NotWarm, Workers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts need Linux")
@@ -297,14 +297,6 @@ def test_where_the_imports_fail_it_says_so_once_and_jobs_start_cold(edited, tmp_
     assert said.startswith("no warm start: ")
     assert why in said
     assert not (tmp_path / "said.json").exists()
-
-
-def test_what_differs_from_the_environment_of_the_zygote_is_sent():
-    assert workers._differences({"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "0", "d": "4"}) == {
-        "b": "0",
-        "c": None,
-        "d": "4",
-    }
 
 
 PARAMETERS = """

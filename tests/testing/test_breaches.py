@@ -84,14 +84,6 @@ def test_another_that_breaks_a_promise(check, name, said, named):
     assert said in one_line(check, f"broken.py:{name}", **named)
 
 
-def test_a_heavy_package_at_the_top_of_a_file(tmp_path):
-    (tmp_path / "heavy.py").write_text(
-        "import torch\nfrom bocu.learners.algorithms.simple import Random\n\n\nclass Heavy(Random):\n    pass\n"
-    )
-    line = one_line(check_algorithm, f"{tmp_path / 'heavy.py'}:Heavy")
-    assert "heavy.py:Heavy): importing it imports torch; import that inside the functions that use it" in line
-
-
 def test_what_keeps_them_all_passes():
     check_algorithm("broken.py:Sound")
     check_set("broken.py:Mixtures")

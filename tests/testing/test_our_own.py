@@ -50,7 +50,7 @@ SHIFTS = {
 SLOW = {"minimax-continuous", "drbo-mmd", "drbo-kde", "drmobo", "stableopt", "sbo-kde", "gp-ucb", "dro-bo-phi", "erbo"}
 SLOW |= {"ts-bocu-kde", "ucb-bocu-kde", "wdrbo", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
 # These wait for `.ci/run`.
-LATER = {"ts-bocu-kde", "ackley-2-4", "wass", "phi", *CONVEX, *BOTORCH, *PEERS}
+LATER = SLOW - {"gp-ucb", "sbo-kde", "drmobo"}
 # The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
 SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
@@ -68,8 +68,8 @@ def needed(name):
 
 def names(kind):
     tiers = dict.fromkeys(LATER, pytest.mark.ci) | dict.fromkeys(SLOWEST, pytest.mark.drill)
-    others = pytest.mark.ci if kind == "figure" else ()  # tests/figures has what they show
-    first = dict.fromkeys(("regret", "contour", "summary"), ())
+    others = pytest.mark.drill if kind == "figure" else ()  # tests/figures has what they show
+    first = {"summary": ()}
     return [pytest.param(entry.name, marks=(first | tiers).get(entry.name, others)) for entry in registered(kind)]
 
 
@@ -80,9 +80,20 @@ def test_algorithm(name):
     check_algorithm(name, needed(name), rounds=2 if name in BOTORCH else 3 if name in SLOW else 6)
 
 
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("sbo-kde", {"model": {"refit_every": 3, "fit_restarts": 1}}),
+        ("drbo-mmd", {"mmd_kernel": "context-part-of-model", "grid": "diagonal"}),
+    ],
+)
+def test_algorithm_of_other_parameters(name, more):
+    check_algorithm(name, needed(name) | more, rounds=4)
+
+
 @pytest.mark.parametrize("name", names("set"))
 def test_set(name):
-    check_set(name, NEEDED.get(name), instances=3)  # of every kind of reference
+    check_set(name, NEEDED.get(name), instances=1 if name == "phi" else 3)  # of every kind of reference
 
 
 @pytest.mark.parametrize("name", names("law"))

@@ -2,10 +2,11 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 from experiments import tiny
-from workflow.conftest import WARM, clone_in, would_make
+from workflow.conftest import WARM, Pipeline, clone_in, would_make
 
 from bocu.core.io.files import read_netcdf
 from bocu.core.io.hashes import sha256
@@ -20,9 +21,15 @@ CHOICE = "ratings.first_best([first_best(self.surrogate.log_evidence)])"
 LATE = CHOICE.replace("(self.", "((-1 if self._round is not None and self._round.t == 10 else 1) * self.")
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return clone_in(tmp_path_factory.mktemp("finished"), tiny(**EXPERIMENT))
+
+
 @pytest.fixture
-def clone(tmp_path):
-    return clone_in(tmp_path, tiny(**EXPERIMENT))
+def clone(finished, tmp_path):
+    subprocess.run(["cp", "-a", f"{finished.folder}/.", tmp_path], check=True)
+    return Pipeline(tmp_path, {"PYTHONPATH": str(tmp_path / "src")})
 
 
 def edit(clone, name, old, new):

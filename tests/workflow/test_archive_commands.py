@@ -129,9 +129,14 @@ def test_what_a_file_names_is_neither_imported_nor_read(pipeline):
     hills = {"name": "hills", "label": "hills", "parameters": {"grid": 60}}
     of_own = {"iterations": 12, "problems": [hills], "algorithms": ["random", "own.py:Mine"]}
     a_place = {"iterations": 12, "problems": [{**hills, "parameters": {"initial": {"file": "/etc/passwd"}}}]}
-    for config, told in ((of_own, "own.py:Mine"), (a_place, "'/etc/passwd', which may be a place; not read without")):
-        name = doctored(pipeline, lambda data, config=config: archived(data, config=config))
-        found = pipeline.run("bocu", "verify", name, "--replay", "1", check=False)
+    settings, elsewhere = {"settings": '{"algorithms": ["own.py:Mine"]}'}, {"experiment": "elsewhere/own.yaml"}
+    for change, told in (
+        (lambda data: archived(data, config=of_own), "own.py:Mine"),
+        (lambda data: archived(data, config=a_place), "'/etc/passwd', which may be a place; not read without"),
+        (lambda data: data.assign_attrs(settings), "settings: found algorithms; allowed: "),
+        (lambda data: data.assign_attrs(elsewhere), "experiment: found 'elsewhere/own.yaml'"),
+    ):
+        found = pipeline.run("bocu", "verify", doctored(pipeline, change), "--replay", "1", check=False)
         assert found.returncode == 1
         assert told in found.stderr
     assert not (pipeline.folder / "imported").exists()

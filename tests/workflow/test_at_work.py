@@ -39,6 +39,7 @@ def in_a_terminal(command, folder):
         return child.stdout.read(), told.decode()
 
 
+@pytest.mark.ci
 def test_a_slow_command_counts_seconds_in_a_terminal_and_erases_them(pipeline):
     """It looks at 20,000 blocks, each of a quarter of a millisecond or more."""
     file = pipeline.configuration(tiny(seeds={"count": 10_000, "per_job": 1}))

@@ -1,7 +1,6 @@
 """Files that are gone or broken, through the real pipeline: made again, and never passed over."""
 
 import importlib.util
-import json
 import re
 import shutil
 import subprocess
@@ -14,7 +13,6 @@ from workflow.conftest import Pipeline
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf
 from bocu.sweep.jobs import fault_told
-from bocu.sweep.runs.records import read_runs
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
@@ -120,23 +118,6 @@ def test_no_cube_is_made_from_scores_that_were_edited(there):
     assert verified(there, 0)[0] == []
 
 
-def test_a_broken_data_set_is_set_aside_and_prepared_again(pipeline, root):
-    (pipeline.folder / "data").mkdir()
-    shutil.copy(root / "data/sources.yaml", pipeline.folder / "data")
-    config = pipeline.configuration(tiny(problems=["plant"], data="simulate", algorithms=["random"], iterations=2))
-    prepared = "data/simulate/plant/svgp.nc"
-    pipeline.snakemake("--configfile", config, "--", prepared)
-    truncate(pipeline.folder / prepared)
-    run = "results/tiny/runs/plant/any/random/seeds-0-1.nc"
-    first = pipeline.snakemake("--configfile", config, *LOCAL, "--", run, check=False)
-    assert first.returncode != 0
-    (line,) = error_lines(first)
-    assert line.startswith(f"error: {prepared}: its contents were changed")
-    assert (pipeline.folder / f"{prepared}.broken").exists()
-    pipeline.snakemake("--configfile", config, "--", run)
-    read_runs(pipeline.folder / run)
-
-
 @pytest.mark.parametrize("path", ["own.nc", "data/own.nc", "../results/own.nc"])
 def test_a_file_of_the_users_own_is_never_renamed(tmp_path, monkeypatch, path):
     (tmp_path / "here/data").mkdir(parents=True)
@@ -161,17 +142,6 @@ def verified(pipeline, status):
 
 def test_verify_reads_all_and_finds_nothing_in_what_was_just_made(there):
     assert verified(there, 0) == ([], f"results/tiny: {FILES} files read, 0 faults, 0 not made yet")
-
-
-def test_links_of_a_page_lead_to_files_of_the_sweep(there):
-    page = there.folder / REPORT / "index.html"
-    links = set(re.findall(r'href="([^"#:]+)"', page.read_text()))
-    assert {"../runs/hills/any/random/", "tables/final-regret.csv", "../figures/hills/regret.pdf"} <= links
-    assert [link for link in links if not (page.parent / link).exists()] == []
-    (island,) = re.findall(r'<script type="application/json" id="numbers-[^"]+">(.*?)</script>', page.read_text())
-    files = [one["folder"] + file for one in json.loads(island)["algorithms"] for file in one["files"]]
-    assert len(files) == 4
-    assert all((page.parent / file).is_file() for file in files)
 
 
 def test_verify_names_each_fault_and_changes_nothing(there):

@@ -2,13 +2,10 @@
 
 import csv
 import json
-import re
 
 import pytest
 from experiments import tiny
 from workflow.conftest import Pipeline
-
-from bocu.core.io.files import read_netcdf, write_netcdf
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
@@ -44,37 +41,6 @@ def test_the_command_says_what_the_report_says(pipeline):
     told = pipeline.run("bocu", "claims", "claims.yaml", "--json").stdout
     made = json.loads((pipeline.folder / "results/tiny/claims/verdicts.json").read_text())["claims"]
     assert json.loads(told) == made
-
-
-def test_reduced_results_come_out_again_and_others_do_not(pipeline):
-    """What is played is compared with the file that was made of it, and with one that says otherwise."""
-    pipeline.run("bocu", "reduce", "results/tiny", "--output", "tiny.nc")
-    assert "as it was written: 1 problem, 10 seeds" in pipeline.run("bocu", "verify", "tiny.nc").stdout
-    data = read_netcdf(pipeline.folder / "tiny.nc")
-    data["number"].values[data["row_word"].values == "final"] += 1.0
-    write_netcdf(data, pipeline.folder / "changed.nc")
-    told = pipeline.run("bocu", "verify", "tiny.nc", "--replay", "2", "--cores", "2").stdout
-    compared, of = map(int, re.search(r"tiny.nc: (\d+) of (\d+) regrets have equal bits", told).groups())
-    assert compared == of > 1
-    refused = pipeline.run("bocu", "verify", "changed.nc", "--replay", "1", "--cores", "2", check=False)
-    assert refused.returncode == 1
-    assert "differs by 1" in refused.stdout
-    (pipeline.folder / "own.py").write_text("open('imported', 'w').close()\n")
-    about = json.loads(data.attrs["archived"])
-    about["config"]["problems"] = ["own.py:Mine"]
-    for attribute, value, told in (
-        ("settings", '{"algorithms": ["own.py:Mine"]}', "settings: found algorithms; allowed: "),
-        ("archived", json.dumps(about), "own.py:Mine"),
-        ("experiment", "elsewhere/own.yaml", "experiment: found 'elsewhere/own.yaml'"),
-    ):
-        write_netcdf(data.assign_attrs({attribute: value}), pipeline.folder / "strange.nc")
-        strange = pipeline.run("bocu", "verify", "strange.nc", "--replay", "1", check=False)
-        assert told in strange.stderr
-    assert not (pipeline.folder / "imported").exists()
-    assert (
-        "--replay: found together with results/tiny"
-        in pipeline.run("bocu", "verify", "results/tiny", "--replay", "1", check=False).stderr
-    )
 
 
 def test_a_changed_claims_file_reruns_claims_and_report_alone(pipeline):

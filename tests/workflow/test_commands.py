@@ -7,7 +7,7 @@ import subprocess
 
 import netCDF4
 import pytest
-from experiments import tiny
+from experiments import SENSORS, tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.io.files import open_netcdf, read_netcdf
@@ -21,7 +21,6 @@ RANDOM = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
 SCORE = "results/tiny/scores/hills/any/pe-gp-ucb.nc"
 CUBE = "results/tiny/cubes/hills.nc"
 PRIOR = "results/{}/priors/sensors/2004-03-01.nc"
-SENSORS = {"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}
 
 
 @pytest.fixture(scope="module")
@@ -293,6 +292,7 @@ def test_another_name_and_label_runs_nothing_and_gives_the_same_cube(there):
     assert there.planned("--configfile", there.folder / "experiment.yaml", "--", CUBE) == {}
 
 
+@pytest.mark.ci
 def test_fitted_priors_are_the_same_bytes_in_every_experiment_so_their_runs_are_shared(pipeline, root):
     for name in ("one", "two"):
         experiment = tiny(name=name, problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2)

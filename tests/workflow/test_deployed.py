@@ -59,6 +59,7 @@ def repository(root, tmp_path_factory):
     return folder
 
 
+@pytest.mark.ci
 def test_deployed_from_a_folder_it_makes_the_same_files(pipeline, root):
     deploy(pipeline, root, f'"{root / "workflow/Snakefile"}"')
     planned = pipeline.run("snakemake", "--cores", "1", "--dry-run").stdout.splitlines()

@@ -77,14 +77,6 @@ def swept(tmp_path_factory):
     return pipeline
 
 
-def test_one_fit_of_all_methods_lies_near_the_truth(swept):
-    fit = read_netcdf(swept.folder / FIT)
-    assert fit["lengthscale"].values == pytest.approx([0.5, 0.5, 0.5], rel=0.5)
-    assert int(fit["rows"]) == 30
-    played = read_netcdf(swept.folder / RUNS[0])
-    assert played.sizes["iteration"] == 5 + 25  # its initial design and its rounds, whatever was fitted
-
-
 def test_who_explores_by_the_fitted_kernel_beats_its_own_run_at_a_tenth(swept):
     regret = {}
     for problem in ("smooth", "stated"):

@@ -2,6 +2,7 @@
 
 import netCDF4
 import numpy as np
+import pytest
 
 
 def experiment(name, initial, **changes):
@@ -23,6 +24,7 @@ def initial_rows(path):
         return np.array(data["decision"][:])[:, rows], np.array(data["payoff"][:])
 
 
+@pytest.mark.ci
 def test_runs_start_from_a_file_and_follow_what_it_holds(pipeline):
     def files(name, *algorithms):
         blocks = [f"{algorithm}/seeds-{seeds}" for algorithm in algorithms or ["random"] for seeds in ("0-1", "2-3")]

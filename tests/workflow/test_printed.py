@@ -29,7 +29,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,14 +106,6 @@ COMMANDS = sorted(
     for (*kind, options), command in _OF_OPTIONS.items()
     if not any(kind == others and options < more for *others, more in _OF_OPTIONS)
 )
-
-
-def _tiers() -> Iterator[object]:
-    """Yield every command, of ours the one of most words of each program and subcommand for the first tier."""
-    longest = {_options(words)[:2]: words for words, _ in sorted(COMMANDS, key=lambda command: len(command[0]))}
-    first = {words for words in longest.values() if words[0] not in ("pip", "python")}
-    for words, inline in COMMANDS:
-        yield pytest.param(words, inline, id=" ".join(words), marks=() if words in first else pytest.mark.ci)
 
 
 PARSE_ARGUMENTS = """
@@ -347,7 +339,8 @@ KINDS: dict[str, Callable[[Line, Pipeline], None]] = {
 }
 
 
-@pytest.mark.parametrize(("words", "inline"), _tiers())
+@pytest.mark.ci
+@pytest.mark.parametrize(("words", "inline"), COMMANDS, ids=[" ".join(words) for words, _ in COMMANDS])
 def test_a_command_does_what_it_says(words, inline, clone, monkeypatch):
     wanted = list(words)
     while "=" in wanted[0]:
@@ -364,6 +357,7 @@ def _setting(word: str) -> tuple[str, str, str]:
     return (key, equals, value) if equals else ("", "", key)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "block",
     [

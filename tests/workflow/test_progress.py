@@ -5,21 +5,12 @@ import subprocess
 import sys
 
 import pytest
-from experiments import tiny
+from experiments import SENSORS, tiny
 from workflow.conftest import ROOT
 
 pytestmark = pytest.mark.workflow
 
 RUN = "results/tiny/runs/hills/any/random/seeds-0-1.nc"
-
-
-def sensors():
-    return tiny(
-        problems=[{"name": "sensors", "parameters": {"log": {"target": "2004-03-03", "priors_from": "2004-03-01"}}}],
-        data="simulate",
-        algorithms=["random"],
-        seeds=2,
-    )
 
 
 def test_each_job_says_what_it_did_and_no_line_speaks_of_a_jobs_number(pipeline):
@@ -49,7 +40,7 @@ def test_a_dry_run_shows_its_table_once_and_its_jobs_when_asked(pipeline):
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet", "all")])
 def test_a_failed_job_is_named_with_its_log_and_what_it_said_however_quiet(pipeline, quiet):
-    config = pipeline.configuration(sensors())
+    config = pipeline.configuration(tiny(problems=[SENSORS], data="simulate", algorithms=["random"], seeds=2))
     broken = pipeline.folder / "data/simulate/intel/log-10min.nc"
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"no netcdf")

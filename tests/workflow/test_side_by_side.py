@@ -13,15 +13,9 @@ from experiments import tiny
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
 
-def sensors(name):
-    return tiny(
-        name=name,
-        data="simulate",
-        problems=[{"name": "sensors"}],
-        algorithms=["random"],
-        iterations=5,
-        seeds={"count": 1, "per_job": 1},
-    )
+def plants(name):
+    plant = {"name": "plant", "parameters": {"decision_points": [9], "context_points": [5]}}
+    return tiny(name=name, data="simulate", problems=[plant], algorithms=["random"], iterations=5, seeds=1)
 
 
 def start(pipeline, *command):
@@ -40,10 +34,10 @@ def start(pipeline, *command):
 def test_the_second_is_told_what_to_do_and_resume_waits_for_the_first(pipeline, root):
     (pipeline.folder / "data").mkdir()
     (pipeline.folder / "data/sources.yaml").symlink_to(root / "data/sources.yaml")
-    first_file = pipeline.configuration(sensors("first"), "first.yaml")
-    second_file = pipeline.configuration(sensors("second"), "second.yaml")
-    target = ["results/first/scores/sensors/any/random.nc", "results/second/scores/sensors/any/random.nc"]
-    snakemake = ["snakemake", "--snakefile", root / "Snakefile", "--cores", "1"]
+    first_file = pipeline.configuration(plants("first"), "first.yaml")
+    second_file = pipeline.configuration(plants("second"), "second.yaml")
+    target = [f"results/{name}/scores/plant/any/random.nc" for name in ("first", "second")]
+    snakemake = ["snakemake", "--snakefile", root / "Snakefile", "--cores", "1", "--executor", "warm"]
     first = start(pipeline, *snakemake, "--configfile", first_file, "--", target[0])
     try:
         while first.poll() is None and not list(pipeline.folder.glob("results/.calls/*.json")):
@@ -53,7 +47,7 @@ def test_the_second_is_told_what_to_do_and_resume_waits_for_the_first(pipeline, 
         refused = pipeline.run(*snakemake, "--configfile", second_file, "--", target[1], check=False)
         assert refused.returncode != 0
         (note,) = [line for line in refused.stderr.splitlines() if line.startswith("note: ")]
-        assert note.startswith("note: data/simulate/intel/")
+        assert note.startswith("note: data/simulate/plant/")
         assert f"process {first.pid} on " in note
         assert "for 'first'" in note
         assert "`bocu resume FILE` waits for it" in note

@@ -6,7 +6,7 @@ import re
 
 import netCDF4
 import pytest
-from experiments import tiny
+from experiments import SENSORS, tiny
 from workflow.conftest import clone_in, would_make
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
@@ -15,7 +15,7 @@ EXPERIMENT = tiny(
     data="simulate",
     iterations=3,
     seeds={"count": 2, "per_job": 1},
-    problems=[{"name": "hills", "parameters": {"grid": 60}}, "sensors"],
+    problems=[{"name": "hills", "parameters": {"grid": 60}}, SENSORS],
     algorithms=["random", "fully-bayesian"],
     figures=["regret", "chosen-priors", "summary"],
 )

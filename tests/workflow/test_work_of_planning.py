@@ -11,7 +11,7 @@ from benchmarks.planning import BARE, experiment
 
 pytestmark = [pytest.mark.ci, pytest.mark.workflow]
 
-JOBS = 40, 80
+JOBS = 20, 40
 MOST = 1.8  # times the calls of a bare Snakefile; in seconds it is less, for theirs are longer
 
 

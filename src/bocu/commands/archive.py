@@ -54,8 +54,7 @@ def archive_command(
     if action is Action.LIST:
         if files:
             raise BocuError(f"archive list: found {files[0]}; the folder of an archive is named by --folder")
-        for line in _branches(archive, find) if find else _files(archive):
-            typer.echo(line)
+        typer.echo("\n".join(_branches(archive, find) if find else _files(archive)))
         return
     if not files:
         raise BocuError(f"archive {action.value}: no file is named; NAME.nc is wanted")
@@ -219,5 +218,4 @@ def id_command(
         (kind, ", ".join(own), identity, stated[identity].get("revision", ""), stated[identity].get("probe", ""))
         for (kind, identity), own in sorted(labels.items())
     ]
-    for line in table(("kind", "labels", "identity", "revision", "probe"), rows):
-        typer.echo(line)
+    typer.echo("\n".join(table(("kind", "labels", "identity", "revision", "probe"), rows)))

@@ -70,24 +70,17 @@ def claims_command(
             write_text(page.with_name(picture), drawn_claims(records))
         if form is Form.MARKDOWN:
             typer.echo(text, nl=False)
-    if form is not Form.MARKDOWN:
-        for line in _lines(form, records):
-            typer.echo(line)
-    if form is Form.TEXT:
+    if form is Form.JSON:
+        typer.echo(json.dumps(records, indent=2, allow_nan=False))
+    elif form is Form.CSV:
+        typer.echo(_csv(records), nl=False)
+    elif form is Form.TEXT:
+        typer.echo("\n".join(_text(records)))
         for line in cubes.scales(records):
             typer.echo(f"judged by {line.replace('`', '')}")
         experiments = dict.fromkeys(record["experiment"] for record in records)
         if (where := published_of(file, experiments)) and not where.endswith(f" {results.as_posix()}"):
             typer.echo(where)
-
-
-def _lines(form: Form, records: "list[Fields]") -> "Iterator[str]":
-    if form is Form.JSON:
-        yield json.dumps(records, indent=2, allow_nan=False)
-    elif form is Form.CSV:
-        yield _csv(records)
-    else:
-        yield from _text(records)
 
 
 def _csv(records: "list[Fields]") -> str:
@@ -100,7 +93,7 @@ def _csv(records: "list[Fields]") -> str:
     writer = csv.DictWriter(text, COLUMNS["claims"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(csv_records(records)["claims"])
-    return text.getvalue().removesuffix("\n")
+    return text.getvalue()
 
 
 def _text(records: "list[Fields]") -> "Iterator[str]":

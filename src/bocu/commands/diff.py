@@ -87,8 +87,7 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     told = [agreement for agreement in found.shared if agreement.verdict != EQUAL]
     head = ("problem", "objective", "algorithm", "metric", "regret", "verdict", "difference", "seeds", "p")
     if told:
-        for line in table(head, map(_cells, told)):
-            typer.echo(line)
+        typer.echo("\n".join(table(head, map(_cells, told))))
         if made := made_otherwise(one, other):
             typer.echo(f"made by {made}")
     if found.alone:
@@ -97,12 +96,9 @@ def _agree(one: Path, other: Path, level: float) -> bool:
     if scale:
         typer.echo(scale)
     counts = Counter(agreement.verdict for agreement in found.shared)
-    typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): " + _listed(counts))
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    typer.echo(f"{len(found.shared)} compared at {level:.4g}, corrected together (Holm): {listed}")
     return not counts[DIFFERS]
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
 
 
 def _cells(found: "Agreement") -> tuple[str, ...]:

@@ -126,8 +126,8 @@ def prune_command(
     if not found:
         typer.echo(f"{plan.results}: nothing to prune")
         return
-    for line in table(("size", "file", "why"), [(size(entry.bytes), entry.path, entry.why) for entry in found]):
-        typer.echo(line)
+    rows = [(size(entry.bytes), entry.path, entry.why) for entry in found]
+    typer.echo("\n".join(table(("size", "file", "why"), rows)))
     total = f"{len(found)} files and folders, {size(sum(entry.bytes for entry in found))}"
     if not delete:
         typer.echo(f"{total}; --delete removes them")

@@ -49,21 +49,21 @@ def plan_command(
         f"{counted(runs, 'run')} in {counted(len(blocks), 'job')} of up to {counted(per_job, 'seed')}\n"
     )
     for lines in (_stages(plan, staleness), _branches(plan, blocks, forecaster, cores or os.cpu_count() or 1)):
-        for line in lines:
-            typer.echo(line)
-        typer.echo("")
+        typer.echo("\n".join([*lines, ""]))
     shared = _run_cache(staleness, blocks)
     if shared:
         typer.echo(f"{shared} of the run jobs take over what another experiment ran")
     if plan.experiment.compare:
-        for line in _archived(plan):
-            typer.echo(line)
+        from bocu.sweep.archive.comparing import spared
+        from bocu.sweep.archive.entries import Archive
+
+        typer.echo("\n".join(spared(plan, Archive())))
 
 
 def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     from bocu.core.written import table
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
-    from bocu.sweep.staleness import flat
+    from bocu.sweep.experiment.products import flat
 
     files = plan.products.by_stage()
     inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]
@@ -136,23 +136,6 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
     yield from scoring_told(plan, cores)
     yield f"scores and cubes: some {size(1e6 * aggregates_mb(plan))} more"
     yield f"times are those of the runs alone; on a cluster starting a job adds some {START_SECONDS:.0f} s to each"
-
-
-def _archived(plan: "Plan") -> "Iterator[str]":
-    """Say what the archive spares an experiment."""
-    from bocu.core.written import counted, spoken
-    from bocu.sweep.archive.comparing import spared
-    from bocu.sweep.archive.entries import Archive
-    from bocu.sweep.archive.identities import asked_of
-
-    archive, seeds = Archive(), plan.experiment.seeds
-    found = spared(asked_of(plan), range(seeds.first, seeds.first + seeds.count), archive)
-    hours = f", which took {found.hours:.3g} core hours" if found.hours > 0 else ""
-    yield f"archive: {counted(found.branches, 'branch')} of other methods in {archive.folder}{hours}: none is run"
-    if found.there:
-        yield f"archive: there already, so that they may be left out: {spoken(found.there)}"
-    if found.unknown:
-        yield f"archive: not known before their data are there: {spoken(found.unknown)}"
 
 
 def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:

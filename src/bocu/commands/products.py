@@ -117,9 +117,9 @@ def write_reduced(
     from bocu.core.errors import BocuError
     from bocu.core.written import counted, size
     from bocu.sweep.archive.entries import identify
-    from bocu.sweep.evaluation.claims.reduced import read_reduced, record_in, reduce_results
+    from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
     from bocu.sweep.experiment.paths import RESULTS
-    from bocu.sweep.experiment.record import MADE_FROM
+    from bocu.sweep.experiment.record import MADE_FROM, record_in
     from bocu.sweep.opening import merged, plan_of, sources_as_made
 
     here = folder.resolve() == Path(RESULTS, folder.name).resolve()  # what it was made from is told by its name

@@ -73,7 +73,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
         rounds = sum(block.rounds for block in mine) / sum(block.of for block in mine)
         seconds = sum(left.get(block, 0.0) for block in mine)
         counts = [sum(block.state is state for block in mine) for state in BlockState]
-        return (*name, len(mine), *counts, f"{_percent(rounds)} %", duration(seconds) if seconds else "-")
+        return (*name, len(mine), *counts, f"{int(100 * rounds)} %", duration(seconds) if seconds else "-")
 
     rows = [row(key, mine) for key, mine in by_branch(blocks).items()]
     head = ("problem", "objective", "algorithm", "blocks", *BlockState, "rounds", "core time left")
@@ -118,8 +118,3 @@ def _left_behind(known: "list[Call]", jobs: "list[QueuedJob]") -> "Iterator[str]
                 yield f"  {job.number} {job.state.lower()} {job.block or job.comment}"
             if len(mine) > _SHOWN_JOBS:
                 yield f"  ... and {len(mine) - _SHOWN_JOBS} more"
-
-
-def _percent(fraction: float) -> str:
-    """Say a fraction in whole percent, 100 only where nothing is left."""
-    return f"{int(100 * fraction)}"

@@ -60,20 +60,14 @@ def beside(entry: ArchivedFile, archive: Archive, margin: Margin | None) -> Draw
     with style.applied():
         drawing = drawn(found)
     files = dict.fromkeys(run.entry for each in met for run in each.runs.values() if run.entry is not entry)
-    told = spoken([_release(file) for file in files])
+    told = spoken([file.file.name + (f" ({file.added})" if file.added else "") for file in files])
     branches = counted(len({run for each in met for run in each.runs.values() if run.entry is not entry}), "branch")
-    cut = sorted({(each.problem, each.rounds) for each in met if each.rounds < _rounds(entry, each.problem)})
+    cut = sorted(
+        {(each.problem, each.rounds) for each in met if each.rounds < entry.reduced.problems[each.problem].known.rounds}
+    )
     rounds = "".join(f" On {problem} up to round {last}, which all have." for problem, last in cut)
     caption = f"Not run again, and taken from the archive: {branches} of {told}.{rounds} {drawing.caption}"
     return dataclasses.replace(drawing, title=TITLE, caption=caption)
-
-
-def _rounds(entry: ArchivedFile, problem: str) -> int:
-    return entry.reduced.problems[problem].known.rounds
-
-
-def _release(entry: ArchivedFile) -> str:
-    return entry.file.name + (f" ({entry.added})" if entry.added else "")
 
 
 def comparison(met: Meeting, entry: ArchivedFile) -> list[Compared]:

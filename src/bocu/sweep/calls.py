@@ -28,6 +28,7 @@ from bocu.core.io.files import process_runs, regular_file, write_json
 from bocu.core.io.hashes import edit_of, forget_digest
 from bocu.sweep.experiment.paths import RESULTS, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
@@ -206,9 +207,8 @@ def locked_files(plan: Plan) -> list[str]:
     needed = [f"{plan.results}/"]
     for problem in plan.problems:
         for inputs in (plan.inputs.problem(problem), plan.inputs.prior(problem)):
-            for value in inputs.values():
-                files = [value] if isinstance(value, str) else value
-                needed += [*files, *(f"{Path(file).parent.as_posix()}/raw/" for file in files)]
+            for file in flat(inputs):
+                needed += [file, f"{Path(file).parent.as_posix()}/raw/"]
     return sorted(file for file in outputs if file.startswith(tuple(needed)))
 
 

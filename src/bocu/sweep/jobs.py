@@ -96,7 +96,9 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
             with naming_extras():
                 yield
         except BocuError as error:
-            _tell(f"error: {fault_told(error)}", terminal)
+            line = f"error: {fault_told(error)}"
+            _written(f"{line}\n")
+            print(line, file=terminal, flush=True)
             raise SystemExit(1) from None
         except KeyboardInterrupt:
             logger.warning("asked to stop by the keyboard")
@@ -105,12 +107,6 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
             where = "traceback in" if _written(traceback.format_exc()) else "no room for the traceback in"
             print(f"error: {type(error).__name__}: {error} ({where} {log})", file=terminal, flush=True)
             raise SystemExit(1) from None
-
-
-def _tell(line: str, terminal: Any) -> None:
-    """Write a line to the log, where there is room, and to the terminal, whether there is or not."""
-    _written(f"{line}\n")
-    print(line, file=terminal, flush=True)
 
 
 def _written(text: str) -> bool:

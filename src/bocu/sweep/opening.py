@@ -87,10 +87,9 @@ def open_results(name: str, trust: bool = False) -> Plan:
 def sources_as_made(name: str) -> MadeFrom:
     """Return what the results of a name were made from, else the experiment of that name."""
     made = _made_from(name)
-    if made is None:
-        return _named(name)
-    standing = made if all(file.is_file() for file in made.files) else _named(name)
-    return MadeFrom(standing.files, made.settings, made.record)
+    if made is None or all(file.is_file() for file in made.files):
+        return made or _named(name)
+    return made._replace(files=_named(name).files)
 
 
 def plan_of(sources: MadeFrom, trust: bool = False) -> Plan:
@@ -122,7 +121,9 @@ def recorded_sources(record: str | Path, files: Sequence[Path], settings: Plain,
     """
     mine = {file.resolve() for file in own}
     config = of_clone(CONFIGURATION)
-    theirs = [file for file in files if file.resolve() not in mine and not _is_below(file.resolve(), config)]
+    theirs = [
+        file for file in map(Path.resolve, files) if file not in mine and not any(map(file.is_relative_to, config))
+    ]
     return MadeFrom(files, settings, str(record) if theirs or _names_a_place(settings) else "")
 
 
@@ -144,10 +145,6 @@ def refuse_links_out(results: str | Path) -> None:
                     f"{path}: a link out of {RESULTS}/, to {path.resolve()}; nothing is written or deleted through it; "
                     "remove it, or add --trust"
                 )
-
-
-def _is_below(file: Path, folders: Sequence[Path]) -> bool:
-    return any(file.is_relative_to(folder) for folder in folders)
 
 
 def _names_a_place(settings: object) -> bool:

@@ -1,6 +1,6 @@
 """What under an experiment's results no plan names any more."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,8 +51,8 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
     files = plan.products.by_stage()
     planned = {_key(plan, Path(file)) for names in files.values() for file in names}
     for stage in files:
-        for folder in _folders(plan, stage):
-            for path in _files(folder):
+        for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks", f"/benchmarks{PARTIAL}"):
+            for path in _files(Path(f"{plan.results}{prefix}/{stage}")):
                 # Hidden files are temporary ones, or Snakemake's.
                 if not path.name.startswith(".") and _key(plan, path) not in planned:
                     why = "set aside as broken" if path.suffix == BROKEN else "not in the plan"
@@ -72,11 +72,6 @@ def leftovers(plan: Plan) -> Iterator[Leftover]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _folders(plan: Plan, stage: str) -> Iterator[Path]:
-    for prefix in ("", PARTIAL, "/logs", f"/logs{PARTIAL}", "/benchmarks", f"/benchmarks{PARTIAL}"):
-        yield Path(f"{plan.results}{prefix}/{stage}")
 
 
 def _key(plan: Plan, path: Path) -> tuple[str, ...]:
@@ -108,10 +103,7 @@ def _checkpoints(plan: Plan) -> Iterator[Leftover]:
             yield Leftover(folder, "checkpoints: not in the plan", size)
         elif not staleness.run(*block).reasons and not edited(plan.paths.run_file(*block)):
             yield Leftover(folder, "checkpoints: the run file stands", size)
-        elif header is not None and not _is_of(header, staleness.identity(*block)):
-            yield Leftover(folder, "checkpoints: of another specification, code or input", size)
-
-
-def _is_of(header: Mapping[str, object], identity: Mapping[str, object] | None) -> bool:
-    """Whether a checkpoint can be resumed; where inputs are still to be made, it may be."""
-    return identity is None or header["identity"] == digest(identity)
+        elif header is not None:
+            identity = staleness.identity(*block)  # none where inputs are still to be made: it may be resumed
+            if identity is not None and header["identity"] != digest(identity):
+                yield Leftover(folder, "checkpoints: of another specification, code or input", size)

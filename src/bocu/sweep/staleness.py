@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.fingerprints.fingerprint import definitions, source_files
 from bocu.sweep.experiment.paths import FIGURE_SUFFIXES, PARTIAL
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 
 _PACKAGE = Path(__file__).parents[1]
 _BLOCK = re.compile(r"seeds-(\d+)-(\d+)\.nc")
@@ -83,7 +84,7 @@ class Staleness:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._known: dict[str, Explanation] = {}
-        self._contents = functools.cache(_if_there(contents_sha256))
+        self._contents = functools.cache(lambda path: contents_sha256(path) if Path(path).exists() else None)
         self._bytes = functools.cache(sha256)
         self._fault = functools.cache(_fault)
 
@@ -325,10 +326,6 @@ def _refuse_unplanned(planned: bool, told: str) -> None:
         raise _NotPlanned(told)
 
 
-def _if_there(digest: Callable[[str], str]) -> Callable[[str], str | None]:
-    return lambda path: digest(path) if Path(path).exists() else None
-
-
 def _fault(path: str) -> str:
     """Read a NetCDF file whole and say what is wrong with it."""
     try:
@@ -342,11 +339,6 @@ def _made_at(path: str) -> float:
     """Return when a file or folder was made, in seconds; of a folder as Snakemake knows it."""
     timestamp = Path(path, TIMESTAMP)
     return (timestamp if timestamp.exists() else Path(path)).stat().st_mtime
-
-
-def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Return all paths among the inputs of a rule."""
-    return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
 
 
 def _changed_parameters(
@@ -501,9 +493,7 @@ def changed_inputs(recorded: Mapping[str, str], hashes: Mapping[str, str | None]
                 yield f"input {path}: not used any more"
 
 
-@functools.cache
-def _definitions(roots: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    return definitions(roots)
+_definitions = functools.cache(definitions)
 
 
 def _flat(code: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:

@@ -2,10 +2,13 @@
 
 import functools
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bocu.core.errors import BocuError, BrokenFileError, one_line
 from bocu.core.io.chunks import CHUNK_ELEMENTS
@@ -16,8 +19,8 @@ from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 from bocu.sweep.origin_files import OriginFiles
-from bocu.sweep.staleness import flat
 
 
 @dataclass
@@ -68,7 +71,7 @@ def verify(plan: Plan) -> Verification:
     """Compare every file of an experiment, and the data sets that it is made from, with what was written."""
     found = Verification(plan)
     for file in _prepared(plan):
-        prepared = found.look(file, _sealed)
+        prepared = found.look(file, functools.partial(read_netcdf, sealed=True))
         if prepared is not None:
             _verify_raw(found, file, _raw_files(plan, file), json.loads(prepared.attrs["raw_sha256"]))
     for file in dict.fromkeys(_files(plan)):
@@ -132,10 +135,6 @@ def _verify_raw(found: Verification, prepared: str, raw: Sequence[str], hashes: 
         found.look(file, read)
 
 
-def _sealed(file: str) -> object:
-    return read_netcdf(file, sealed=True)
-
-
 def _read_whole(file: str) -> None:
     """Compare a NetCDF file with its seal; an aggregate, which has none, with its checksums, never holding it whole."""
     import netCDF4
@@ -146,17 +145,7 @@ def _read_whole(file: str) -> None:
             return
         for variable in data.variables.values():
             variable.set_auto_maskandscale(False)
-            for selection in _parts(variable.shape):
-                variable[selection]
-
-
-def _parts(shape: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
-    size = 1
-    for length in shape:
-        size *= length
-    if size <= CHUNK_ELEMENTS or not shape:
-        yield (slice(None),) * len(shape) or (...,)
-        return
-    for index in range(shape[0]):
-        for rest in _parts(shape[1:]):
-            yield (index, *(rest if len(shape) > 1 else ()))
+            # Whole, or of the leading dimensions so many places one by one that a part can be held.
+            parts = next(n for n in range(variable.ndim + 1) if math.prod(variable.shape[n:]) <= CHUNK_ELEMENTS)
+            for place in np.ndindex(variable.shape[:parts]):
+                variable[place or ...]

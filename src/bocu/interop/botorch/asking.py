@@ -109,11 +109,6 @@ def scoring(risk: Risk, alpha: float, contexts: int, weights: np.ndarray) -> Sco
     return Scoring(kind(1.0 - alpha, contexts, summed) if alpha < 1.0 else Expectation(contexts, summed))
 
 
-def announced_weights(round: Round, outputs: int) -> np.ndarray:
-    """Return the weights announced, shape (outputs,); all alike where there are none."""
-    return np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights
-
-
 #: Decisions that are valued together, as covariances with all that were tried, in all contexts, take memory; and the
 #: most steps of an ascent. Those of MARS's published code, for all.
 BATCHES: Mapping[str, Any] = {"init_batch_limit": 32, "batch_limit": 5, "maxiter": 200}
@@ -321,7 +316,8 @@ class BotorchAlgorithm(Algorithm[Asking]):
                 inputs = self.inputs[:, :width] if ignored else self.inputs
                 self._latest = key, fitted(self.parameters.model, inputs, self.payoffs)
         model = copy.deepcopy(self._latest[1])  # which contexts it is over changes with the round
-        weights = announced_weights(round, self.payoffs.shape[1])
+        outputs = self.payoffs.shape[1]
+        weights = np.full(outputs, 1.0 / outputs) if round.weights is None else round.weights
         if contexts is not None:
             over(model, contexts)
         known = AcquisitionInputs(

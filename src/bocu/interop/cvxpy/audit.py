@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,26 +158,16 @@ class Drawn:
         where: branch, seed and round; of scored ones the metric too.
         case: the worst case with our answer.
         stored: whether the answer is the one in the score file.
+        error: how far the answer of the solving again lies apart, in ranges of the payoffs.
+        gap: of the conic solver, likewise.
     """
 
     kind: str
     where: str
     case: Case
     stored: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """A worst case that was solved again.
-
-    Attributes:
-        error: how far the answers lie apart, in ranges of the payoffs.
-        gap: of the conic solver, likewise.
-    """
-
-    drawn: Drawn
-    error: float
-    gap: float
+    error: float = float("nan")
+    gap: float = float("nan")
 
 
 def audit(
@@ -225,7 +215,12 @@ class _Draw:
 
     def scored(self, most: int) -> Iterator[Drawn]:
         """Draw decisions taken and recommended, evenly from pairs of branch and metric; of each branch one seed."""
-        pairs = [(branch, metric) for branch in self.branches for metric in self._metrics(branch)]
+        pairs = [
+            (branch, metric)
+            for branch in self.branches
+            for metric in self.plan.metrics_of(branch.problem.label)
+            if _ambiguity(metric) is not None
+        ]
         if not pairs:
             return
         counts: dict[tuple[str, str, str], list[Component]] = {}
@@ -249,10 +244,6 @@ class _Draw:
             for place in self.generator.permutation(len(cases))[: -(-most // len(tables))]
         ]
         return [drawn[place] for place in sorted(self.generator.permutation(len(drawn))[:most])]
-
-    def _metrics(self, branch: Branch) -> list[Component]:
-        """Return the metrics of a branch that have an ambiguity set, scored over a finite set of contexts."""
-        return [metric for metric in self.plan.metrics_of(branch.problem.label) if _ambiguity(metric) is not None]
 
     def _problem(self, branch: Branch) -> Problem:
         label = branch.problem.label
@@ -288,7 +279,8 @@ class _Draw:
             if metric.label not in sets:
                 sets[metric.label] = _ambiguity(metric).over(contexts.points)
             announcer = Announcer(_ambiguity(metric), contexts.points)
-            kind = "recommended" if _recommended(run, place) and self.generator.integers(2) else "scored"
+            recommends = np.isfinite(run["recommended"].values[place]).all()
+            kind = "recommended" if recommends and self.generator.integers(2) else "scored"
             payoffs = _payoffs(shown, run, kind, place, situation)
             here = sets[metric.label].with_epsilon(announcer.epsilon(situation) or 0.0)
             if (here.has_radius and here.epsilon == 0.0) or not varies(payoffs):
@@ -336,11 +328,6 @@ def _ambiguity(metric: Component) -> Any:
     return getattr(metric.parameters, "set", None)
 
 
-def _recommended(run: xr.Dataset, place: int) -> bool:
-    """Whether the run says what was recommended after a round."""
-    return bool(np.isfinite(run["recommended"].values[place]).all())
-
-
 def _payoffs(realisation: Any, run: xr.Dataset, kind: str, place: int, situation: Any) -> np.ndarray:
     """Return the payoffs (contexts,) of the decision of a round, or of the one recommended after it."""
     if isinstance(realisation.description.decisions, FiniteDomain):
@@ -352,7 +339,7 @@ def _payoffs(realisation: Any, run: xr.Dataset, kind: str, place: int, situation
     return np.asarray(scalarise(realisation.table(decision[None]), weights[None])[0])
 
 
-def _solved(drawn: list[Drawn], left_out: dict[str, int], advance: Callable[[str], None]) -> Iterator[Solved]:
+def _solved(drawn: list[Drawn], left_out: dict[str, int], advance: Callable[[str], None]) -> Iterator[Drawn]:
     """Solve again, set by set; count what cannot be, by the reason."""
     groups: dict[tuple[Any, ...], list[Drawn]] = {}
     for one in drawn:
@@ -384,29 +371,28 @@ def _identity(case: Case) -> tuple[Any, ...]:
     return (type(own), n, *(np.asarray(getattr(own, name, 0.0)).tobytes() for name in READ))
 
 
-def _again(one: Drawn, programme: Programme) -> Solved:
+def _again(one: Drawn, programme: Programme) -> Drawn:
     case = one.case
     low, spread = float(case.payoffs.min()), float(np.ptp(case.payoffs))
     found = programme.solve((case.payoffs - low) / spread, case.reference, case.ambiguity_set.epsilon)
-    return Solved(one, abs((case.value - low) / spread - found.value), found.gap)
+    return replace(one, error=abs((case.value - low) / spread - found.value), gap=found.gap)
 
 
-def _weigh(found: Audit, solved: list[Solved]) -> None:
+def _weigh(found: Audit, solved: list[Drawn]) -> None:
     """Sum up what was solved again."""
-    found.cases, found.stored = len(solved), sum(one.drawn.stored for one in solved)
+    found.cases, found.stored = len(solved), sum(one.stored for one in solved)
     if not solved:
         return
     largest = max(solved, key=lambda one: one.error)
-    found.largest, found.worst = largest.error, f"{largest.drawn.kind}: {largest.drawn.where}"
+    found.largest, found.worst = largest.error, f"{largest.kind}: {largest.where}"
     found.largest_gap = max(one.gap for one in solved)
     beyond = [one for one in solved if not one.error <= found.tolerance + one.gap]
     found.beyond_count = len(beyond)
-    found.beyond = [f"{one.drawn.kind}: {one.drawn.where}: {one.error:.1e}" for one in beyond[:10]]
+    found.beyond = [f"{one.kind}: {one.where}: {one.error:.1e}" for one in beyond[:10]]
     groups: dict[tuple[str, str, str], list[float]] = {}
     for one in solved:
-        name = type(one.drawn.case.ambiguity_set).about.title
-        problem = one.drawn.where.partition("/")[0]
-        groups.setdefault((problem, one.drawn.kind, name), []).append(one.error)
+        name = type(one.case.ambiguity_set).about.title
+        groups.setdefault((one.where.partition("/")[0], one.kind, name), []).append(one.error)
     found.groups = [
         {"problem": problem, "kind": kind, "set": name, "cases": len(errors), "largest": max(errors)}
         for (problem, kind, name), errors in sorted(groups.items())

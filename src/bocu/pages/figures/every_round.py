@@ -128,7 +128,9 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         for axes, family in zip(panels, families, strict=True):
             lost = tables[family.label]
             curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
-            draw_curves(axes, [curve if _apart(curve, curves) else _faded(curve) for curve in curves], from_zero=False)
+            grey = [replace(curve, look=replace(curve.look, colour=style.GREY)) for curve in curves]
+            shown = [own if _apart(own, curves) else faded for own, faded in zip(curves, grey, strict=True)]
+            draw_curves(axes, shown, from_zero=False)
             axes.set(title=family.title, xlabel=self._axis(family, count))
             near, far = apart(curves)
             if far:
@@ -196,10 +198,6 @@ def _apart(curve: Curve, every: Sequence[Curve]) -> bool:
     """Say whether the band of a curve is clear of another's under some law."""
     gaps = [np.abs(curve.mean - other.mean) - curve.error - other.error for other in every if other is not curve]
     return any(bool((gap > 0).any()) for gap in gaps) or not gaps
-
-
-def _faded(curve: Curve) -> Curve:
-    return replace(curve, look=replace(curve.look, colour=style.GREY))
 
 
 def _at_the_end(cube: Cube, branch: CubeBranch, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -70,7 +70,9 @@ def steps(axes: "Axes", table: "pd.DataFrame", x: str, y: str, looks: Looks) -> 
         axes,
         looks,
     )
-    _named(axes, looks)
+    for title, look in looks.items():  # for `style.legend_below`
+        axes.plot([], [], label=title, **look.line())
+    style.grid(axes)
 
 
 def heat(axes: "Axes", square: "pd.DataFrame", words: "pd.DataFrame", bold: Cells, plain: Cells, **look: Any) -> None:
@@ -105,13 +107,6 @@ def _drawn(plot: Any, axes: "Axes", looks: Looks) -> None:
         linestyle={title: look.dash for title, look in looks.items()},
         marker={title: look.marker for title, look in looks.items()},
     ).label(x=axes.get_xlabel(), y=axes.get_ylabel()).theme(dict(style.SETTINGS)).on(axes).plot()
-
-
-def _named(axes: "Axes", looks: Looks) -> None:
-    """Have lines for `style.legend_below`."""
-    for title, look in looks.items():
-        axes.plot([], [], label=title, **look.line())
-    style.grid(axes)
 
 
 def titles_of(

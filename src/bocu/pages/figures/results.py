@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.titles import in_words, value_in_words
 from bocu.sweep.runs.records import DONE, MISSING
-
-if TYPE_CHECKING:
-    pass
 
 REGRET, RECOMMENDED_REGRET, PAYOFF = "regret", "recommended_regret", "payoff"
 HYPERVOLUME_SHARE = "hypervolume_share"

@@ -21,11 +21,12 @@ from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tabl
 from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report import embedded, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
-from bocu.pages.report.claims import beside, csv_records, on_page, opening, read_all
+from bocu.pages.report.claims import beside, csv_records, on_page, opening
 from bocu.pages.report.findings import against, answers, written
 from bocu.pages.report.origins import data_set, kernel_words, traces
 from bocu.pages.report.pictures import pictures
 from bocu.sweep.evaluation.audits import read_audit
+from bocu.sweep.evaluation.claims.records import read_verdicts
 from bocu.sweep.evaluation.cubes import families_of, metrics_off_paths
 from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
@@ -108,7 +109,10 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     pictures = [each for chapter in chapters for each in chapter.pictures]
-    lineage, claimed = lineage_of(output), read_all([file for part in parts for file in part.claims])
+    lineage, claimed = (
+        lineage_of(output),
+        [record for part in parts for file in part.claims for record in read_verdicts(file)],
+    )
     written_for = _titles(cubes)
     page = {
         **_page(chapters, cubes),
@@ -270,13 +274,11 @@ def _page(chapters: Sequence[_Chapter], cubes: Sequence[Digest]) -> dict[str, An
     }
 
 
-def _packaged(name: str) -> str:
-    return resources.files("bocu.pages.report").joinpath(name).read_text(encoding="utf-8")
-
-
 def _script(*names: str) -> str:
     """Join scripts to one whose names are seen nowhere else."""
-    return '{\n"use strict";\n' + "\n".join(_packaged(f"script/{name}.js") for name in names) + "}\n"
+    folder = resources.files("bocu.pages.report").joinpath("script")
+    texts = [folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in names]
+    return '{\n"use strict";\n' + "\n".join(texts) + "}\n"
 
 
 def _source_hash(script: str) -> str:
@@ -303,7 +305,7 @@ def _facts(experiments: Sequence[Mapping[str, Any]], cubes: Sequence[Digest]) ->
     sources: dict[str, list[str]] = {}
     for cube in cubes:
         if data := data_set(cube):
-            sources.setdefault(data.source, []).append(cube.called)
+            sources.setdefault(data["source"], []).append(cube.called)
     data_sets = [f"{source} ({some(problems)})" for source, problems in sources.items()]
     each = some([f"{cube.called} {int(cube.iterations[-1])}" for cube in cubes], "; ")
     return [

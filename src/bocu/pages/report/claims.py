@@ -22,9 +22,9 @@ from bocu.sweep.evaluation.claims.numbers import Numbers, Source, as_numbers
 from bocu.sweep.evaluation.claims.parsing import parse
 from bocu.sweep.evaluation.claims.places import Known
 from bocu.sweep.evaluation.claims.planned import refuse_unknown
-from bocu.sweep.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, checks_of, read_verdicts
+from bocu.sweep.evaluation.claims.records import CLAIM_COLUMNS, COMPARISON_COLUMNS, checks_of
 from bocu.sweep.evaluation.claims.records import record as record_of
-from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced, record_in
+from bocu.sweep.evaluation.claims.reduced import Reduced, read_reduced
 from bocu.sweep.evaluation.claims.verdicts import (
     FAILS,
     HOLDS,
@@ -38,7 +38,7 @@ from bocu.sweep.evaluation.claims.verdicts import (
 from bocu.sweep.evaluation.statistics import CONFIDENCE, holm
 from bocu.sweep.experiment.papers import papers
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.sweep.experiment.record import config_of, settings_of, trial_of
+from bocu.sweep.experiment.record import config_of, record_in, settings_of, trial_of
 
 COLUMNS = {"claims": CLAIM_COLUMNS, "claim-comparisons": COMPARISON_COLUMNS}
 """The CSV files that a report with claims has besides, and their columns."""
@@ -55,11 +55,6 @@ LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _LISTED = 3
 """Comparisons of a claim that are written out."""
 BY_THEMSELVES = ", by themselves at 5 %"
-
-
-def read_all(files: Sequence[str | Path]) -> list[Fields]:
-    """Return the records of all claims in files of verdicts."""
-    return [record for file in files for record in read_verdicts(file)]
 
 
 def csv_records(records: Sequence[Fields]) -> dict[str, list[Fields]]:

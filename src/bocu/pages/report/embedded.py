@@ -118,7 +118,7 @@ def panel(
         looks: those of `looks_of_page`.
     """
     (objective, metric), totals = shown, table.regrets
-    branches, labels = _compared(cube, objective), list(totals)
+    branches, labels = cube.branches(pursuing=[objective]), list(totals)
     seeds = sorted({seed for own in totals.values() for seed in own})
     return {
         "id": identifier(cube.problem, objective, metric),
@@ -140,10 +140,6 @@ def panel(
         "pairs": [_pairs(table, label) for label in labels],
         "curves": _curves(cube, branches, metric),
     }
-
-
-def _compared(cube: Digest, objective: str) -> list[CubeBranch]:
-    return cube.branches(pursuing=[objective])
 
 
 def looks_of_page(cubes: Iterable[Digest]) -> dict[str, style.Stroke]:
@@ -228,7 +224,7 @@ def _thinned(count: int) -> np.ndarray:
 
 def seeds_shown(cubes: Sequence[Digest]) -> int:
     """Return how many seeds of each algorithm a page shows: the fewer, the more comparisons there are."""
-    compared = sum(len(_compared(cube, objective)) for cube in cubes for objective, _ in foremost(cube))
+    compared = sum(len(cube.branches(pursuing=[objective])) for cube in cubes for objective, _ in foremost(cube))
     bytes_of_one = len(TRACES) * TRACED * 4 * 4 / 3
     most = int(BYTES_OF_SEEDS / (bytes_of_one * max(compared, 1)))
     return min(max(most, LEAST_SEEDS_SHOWN), MOST_SEEDS_SHOWN)
@@ -236,7 +232,7 @@ def seeds_shown(cubes: Sequence[Digest]) -> int:
 
 def traces(cube: Digest, objective: str, metric: str, seeds: int) -> dict[str, Any]:
     """Return the curves of so many seeds of a comparison, by kind, in the order of the algorithms of `panel`."""
-    branches = _compared(cube, objective)
+    branches = cube.branches(pursuing=[objective])
     found: dict[str, Any] = {}
     for kind in TRACES:
         drawn = [cube.traces(branch, metric, kind) for branch in branches]

@@ -111,11 +111,9 @@ def _where_not(found: Sequence[Compared], first: Sequence[str]) -> str:
         return f"{_named(first)} {'is' if len(first) == 1 else 'are'} behind nowhere."
     leader, each = lost[0]
     more = f"; and {len(lost) - 1} more" if len(lost) > 1 else ""
-    return f"{leader} is behind on {each.called}, where {_named(each.leading)} lead{_s(each.leading)}{more}."
-
-
-def _s(titles: Sequence[str]) -> str:
-    return "s" if len(titles) == 1 else ""
+    return (
+        f"{leader} is behind on {each.called}, where {_named(each.leading)} lead{'s' * (len(each.leading) == 1)}{more}."
+    )
 
 
 def _cost(times: Sequence[Spent], first: Sequence[str]) -> str:

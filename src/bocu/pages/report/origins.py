@@ -21,46 +21,26 @@ _LIKELIER = math.log(20.0)  # nats from which on another length-scale is told to
 _SPOKEN_FOR = frozenset({*_SHOWN, "source", "dropped", "raw_sha256", "simulated", "data_label"})
 
 
-@dataclass(frozen=True)
-class DataSet:
-    """The data set behind a problem, as its prepared file describes it.
+def data_set(cube: Digest) -> dict[str, Any] | None:
+    """Return what the page says of the data set of a cube; None where the problem is a formula.
 
-    Attributes:
-        facts: (heading, text) in reading order.
-        homepage: a link; empty where there is none.
-        dropped: (reason, count) of what was left out.
-        hashes: (file, SHA-256) of the raw files.
-        further: (attribute, text) of all that has no place of its own.
+    Title and source are texts, the homepage a link or empty; facts, reasons why something was left out, hashes of raw
+    files, and what has no place of its own are pairs.
     """
-
-    title: str
-    source: str
-    facts: tuple[tuple[str, str], ...]
-    homepage: str
-    dropped: tuple[tuple[str, int], ...]
-    hashes: tuple[tuple[str, str], ...]
-    further: tuple[tuple[str, str], ...]
-
-
-def data_set(cube: Digest) -> DataSet | None:
-    """Return the data set of a cube, or None where the problem is a formula."""
     known: dict[str, Any] = cube.attribute("data_provenance")
     if not known:
         return None
     source = str(known.get("source", ""))
-    facts = [
-        (key.capitalize(), str(known[key])) for key in ("description", "licence", "citation", "notes") if known.get(key)
-    ]
-    dropped = _nested(known.get("dropped"))
-    return DataSet(
-        title=str(known.get("title", known.get("dataset", "data set"))),
-        source=_SOURCES.get(source, source or "not stated"),
-        facts=tuple(facts),
-        homepage=str(known.get("homepage", "")),
-        dropped=tuple((reason.replace("_", " "), int(count)) for reason, count in dropped.items()),
-        hashes=tuple((file, str(digest)) for file, digest in _nested(known.get("raw_sha256")).items()),
-        further=tuple((key, str(value)) for key, value in sorted(known.items()) if key not in _SPOKEN_FOR),
-    )
+    facts = ("description", "licence", "citation", "notes")
+    return {
+        "title": str(known.get("title", known.get("dataset", "data set"))),
+        "source": _SOURCES.get(source, source or "not stated"),
+        "facts": [(key.capitalize(), str(known[key])) for key in facts if known.get(key)],
+        "homepage": str(known.get("homepage", "")),
+        "dropped": [(why.replace("_", " "), int(count)) for why, count in _nested(known.get("dropped")).items()],
+        "hashes": [(file, str(digest)) for file, digest in _nested(known.get("raw_sha256")).items()],
+        "further": [(key, str(value)) for key, value in sorted(known.items()) if key not in _SPOKEN_FOR],
+    }
 
 
 def kernel_words(cube: Digest) -> str:

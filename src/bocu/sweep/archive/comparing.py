@@ -11,8 +11,9 @@ from pathlib import Path
 from bocu.core.errors import BocuError
 from bocu.core.io.hashes import sha256
 from bocu.core.plain import Plain
+from bocu.core.written import counted, spoken
 from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, Run, core_hours, told_of
-from bocu.sweep.archive.identities import Asked, Identities, asked_of, identities_of
+from bocu.sweep.archive.identities import Identities, asked_of, identities_of
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import Reduced
@@ -183,29 +184,17 @@ def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class Spared:
-    """What an archive spares an experiment.
+def spared(plan: Plan, archive: Archive) -> Iterator[str]:
+    """Say what an archive spares an experiment that was not run yet, a line each.
 
-    Attributes:
-        branches: of other methods on its problems, that need not be run to be compared with.
-        hours: core hours that they took.
-        there: branches of the experiment itself that the archive has, of all its seeds and rounds.
-        unknown: problems whose data are not at hand, so that nobody can say.
+    These are branches of other methods on its problems, which need not be run to be compared with, and its own that the
+    archive has of all its seeds and rounds.
     """
-
-    branches: int
-    hours: float
-    there: tuple[str, ...]
-    unknown: tuple[str, ...]
-
-
-def spared(asked: Mapping[str, Asked], seeds: Sequence[int], archive: Archive) -> Spared:
-    """Return what an archive spares an experiment that was not run yet."""
+    seeds = set(range(plan.experiment.seeds.first, plan.experiment.seeds.first + plan.experiment.seeds.count))
     met: list[Run] = []
     there: list[str] = []
     unknown: list[str] = []
-    for label, one in asked.items():
+    for label, one in asked_of(plan).items():
         try:
             own = identities_of({label: one}).problems[label]
         except BocuError:
@@ -217,8 +206,13 @@ def spared(asked: Mapping[str, Asked], seeds: Sequence[int], archive: Archive) -
         }
         for run in archive.by_problem.get(own["problem"], ()):
             if run.key not in planned:
-                met += [run] * bool(run.seeds & set(seeds))
-            elif run.seeds >= set(seeds) and run.numbers.known.rounds >= one.rounds:
+                met += [run] * bool(run.seeds & seeds)
+            elif run.seeds >= seeds and run.numbers.known.rounds >= one.rounds:
                 there.append("/".join((label, *planned[run.key])))
     hours = sum(core_hours(run) for run in met)
-    return Spared(len(met), hours, tuple(dict.fromkeys(there)), tuple(unknown))
+    took = f", which took {hours:.3g} core hours" if hours > 0 else ""
+    yield f"archive: {counted(len(met), 'branch')} of other methods in {archive.folder}{took}: none is run"
+    if there:
+        yield f"archive: there already, so that they may be left out: {spoken(list(dict.fromkeys(there)))}"
+    if unknown:
+        yield f"archive: not known before their data are there: {spoken(unknown)}"

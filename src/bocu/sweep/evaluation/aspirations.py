@@ -49,13 +49,10 @@ class LenientRegret(Metric[LenientRegretParameters]):
     ) -> tuple[np.ndarray, np.ndarray]:
         self.meet(realisation)
         value, aimed = np.empty(len(decisions)), np.empty(len(decisions))
-        known: tuple[np.ndarray, Situation, np.ndarray, float] | None = None
-        for row, situation in enumerate(situations):
-            payoffs = realisation.payoffs(max(situation.t, 1))
-            # What stands still is valued once.
-            if known is None or payoffs is not known[0] or not self.same(situation, known[1]):
-                known = payoffs, situation, self.values(payoffs, situation), self.aspiration(payoffs, situation)
-            value[row], aimed[row] = known[2][decisions[row]], known[3]
+        for rows, payoffs in self._alike(realisation, situations):
+            first = situations[rows[0]]
+            value[rows] = self.values(payoffs, first)[decisions[rows]]
+            aimed[rows] = self.aspiration(payoffs, first)
         return np.maximum(aimed - value, 0.0), value
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:

@@ -101,9 +101,10 @@ def combinations() -> Iterator[Applicability]:
 
 def pursuits(algorithm: RegisteredClass) -> Iterator[tuple[str | None, str | None, str]]:
     """Return objective, set and reason for every objective with every set, of an algorithm that pursues one."""
-    parameters = _bare(algorithm.load().Parameters)
+    parameters = algorithm.load().Parameters.model_construct()  # defaults, without what is required
     for objective in registered("objective"):
-        for name, stated in _stated_sets().items() if takes_set(objective) else [(None, None)]:
+        takes_set = "set" in objective.load().Parameters.model_fields
+        for name, stated in _stated_sets().items() if takes_set else [(None, None)]:
             reasons = [
                 made
                 if isinstance(made, str)
@@ -126,11 +127,6 @@ def own_sets(algorithm: RegisteredClass) -> Iterator[tuple[str | None, str | Non
 def scorers() -> Mapping[str, tuple[str, ...]]:
     """Return for every metric the protocols whose runs it scores."""
     return {entry.name: tuple(entry.load().protocols) for entry in registered("metric")}
-
-
-def takes_set(objective: RegisteredClass) -> bool:
-    """Whether an objective is over an ambiguity set."""
-    return "set" in objective.load().Parameters.model_fields
 
 
 def _refusal(algorithm: Any, protocol: str, outline: Outline) -> str:
@@ -160,8 +156,3 @@ def _validated(kind: type[Parameters], given: Mapping[str, object]) -> Parameter
     except pydantic.ValidationError as error:
         message: str = error.errors()[0]["msg"]
         return message.removeprefix("Value error, ")
-
-
-def _bare(kind: type[Parameters]) -> Parameters:
-    """Return parameters at their defaults, without what is required."""
-    return kind.model_construct()

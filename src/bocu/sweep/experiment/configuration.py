@@ -334,7 +334,7 @@ def origin(key: str, files: Sequence[str | Path], overrides: Mapping[str, object
         return "--config"
     there = [file for file in files if Path(file).is_file()]
     for file in reversed(there):
-        if key in _top_level_keys(file):
+        if key in top_level_keys(file):
             return str(file)
     return str(there[-1]) if there else "configuration"
 
@@ -345,16 +345,12 @@ def folder_of(key: str, files: Sequence[str | Path], overrides: Mapping[str, obj
     return file.parent if file.is_file() else Path()
 
 
-def check_file(file: str | Path) -> None:
-    """Refuse a file that Snakemake may have read, but not as strictly: of a key that stands twice it takes the last.
+def top_level_keys(file: str | Path) -> frozenset[str]:
+    """Return the keys of a file that is read strictly: of one that stands twice Snakemake would take the last.
 
     Raises:
         BocuError: see `read_experiment_file`.
     """
-    _top_level_keys(file)
-
-
-def _top_level_keys(file: str | Path) -> frozenset[str]:
     return _keys_as_of(file, Path(file).stat().st_mtime_ns)
 
 

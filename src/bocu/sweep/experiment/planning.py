@@ -16,11 +16,11 @@ from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import (
     AlgorithmEntry,
     Experiment,
-    check_file,
     folder_of,
     origin,
     parse_experiment,
     read_experiment_file,
+    top_level_keys,
 )
 from bocu.sweep.experiment.entries import (
     Entries,
@@ -72,7 +72,7 @@ def make_plan(
     """
     for file in files:
         if Path(file).exists():
-            check_file(file)
+            top_level_keys(file)
     experiment = parse_experiment(config, files, overrides)
 
     def written(key: str) -> str:
@@ -226,7 +226,13 @@ class _Combining:
             where = self.entries.at("algorithms", position)
             problems = components_chosen(entry.problems, "problems", self.problems, where)
             found = [
-                Branch(problem, objective, algorithm, self._rounds(problem), self.experiment.threads)
+                Branch(
+                    problem,
+                    objective,
+                    algorithm,
+                    parameters_of(problem).rounds(self.experiment.iterations),
+                    self.experiment.threads,
+                )
                 for problem in problems
                 if algorithm.kind.plays(protocol_of(problem), self.outlines[problem.label])
                 for objective in self._pursued(entry, algorithm, protocol_of(problem), objectives, where)
@@ -246,9 +252,6 @@ class _Combining:
 
     def _labels(self, wanted: Sequence[str] | None, where: str) -> list[str]:
         return [problem.label for problem in components_chosen(wanted, "problems", self.problems, where)]
-
-    def _rounds(self, problem: Component) -> int:
-        return parameters_of(problem).rounds(self.experiment.iterations)
 
     @staticmethod
     def _pursued(

@@ -92,17 +92,13 @@ def _points(kind: str) -> dict[str, tuple[EntryPoint, ...]]:
 def _from_point(kind: str, points: tuple[EntryPoint, ...], where: str = "") -> "RegisteredClass":
     from bocu.sweep.experiment.registry import RegisteredClass
 
-    packages = sorted({_package(point) for point in points})
+    packages = sorted({point.dist.name if point.dist is not None else "an unknown package" for point in points})
     if len({point.value for point in points}) > 1:
         raise BocuError(
             f"{where}{kind} '{points[0].name}': offered by {' and by '.join(packages)}; remove all but one, or name "
             f"the class itself: {' or '.join(sorted(point.value for point in points))}"
         )
     return RegisteredClass(kind, points[0].name, points[0].value, f"entry point '{points[0].name}' of {packages[0]}")
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "an unknown package"
 
 
 def outside(kind: str, written: str, folder: Path, where: str = "") -> "RegisteredClass":
@@ -322,9 +318,8 @@ def refuse_breach(kind: str, found: object, said: str) -> None:
     bases = tuple(map(import_place, wanted.bases))
     if not isinstance(found, type) or not issubclass(found, bases):
         what = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
-        raise BocuError(
-            f"{said}: found {what} that does not derive from {' or '.join(map(_shown_place, wanted.bases))}"
-        )
+        derived = " or ".join(wanted.bases).replace(":", ".")
+        raise BocuError(f"{said}: found {what} that does not derive from {derived}")
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
         raise BocuError(f"{said}: it has no {', '.join(missing)}, which every {kind} has")
     about = getattr(found, "about", None)
@@ -373,7 +368,3 @@ def _imports_heavy(module: str) -> list[str]:
     path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
     return sorted(done.stdout.rpartition("\n ")[2].split()) if not done.returncode else []
-
-
-def _shown_place(place: str) -> str:
-    return place.replace(":", ".")

@@ -1,6 +1,6 @@
 """The files that an experiment makes, those that there are, and those that jobs are made from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,8 +90,7 @@ class Products:
         return list(dict.fromkeys([*self.cubes(part), *self._problem_files()]))
 
     def _problem_files(self) -> list[str]:
-        inputs = [value for problem in self.plan.problems for value in self.plan.inputs.problem(problem).values()]
-        return [file for value in inputs for file in ([value] if isinstance(value, str) else value)]
+        return [file for problem in self.plan.problems for file in flat(self.plan.inputs.problem(problem))]
 
     def audited(self) -> list[str]:
         """Return the files that an audit is made from: problems, runs and scores."""
@@ -143,6 +142,11 @@ class Products:
 
 
 Inputs = dict[str, str | list[str]]
+
+
+def flat(inputs: Mapping[str, str | list[str]]) -> list[str]:
+    """Return all paths among the inputs of a rule."""
+    return [path for value in inputs.values() for path in ([value] if isinstance(value, str) else value)]
 
 
 @dataclass(frozen=True)

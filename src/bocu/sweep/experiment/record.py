@@ -9,11 +9,12 @@ from typing import Any
 
 import yaml
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import atomic_path, read_text, write_json
 from bocu.core.io.yaml_files import read_yaml
 from bocu.core.plain import Plain
 from bocu.sweep.experiment.configuration import Seeds
+from bocu.sweep.experiment.paths import ResultPaths
 from bocu.sweep.experiment.plan import Plan
 
 MADE_FROM = "made_from"  # in the record: files and settings of the command line
@@ -48,6 +49,18 @@ def read_record(file: str | Path) -> Plain | None:
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def record_in(folder: Path) -> Plain:
+    """Return the record of the experiment in a folder, such as `results/NAME`; empty: there is none.
+
+    Raises:
+        BrokenFileError: it cannot be read.
+    """
+    file = folder / Path(ResultPaths("").record).name
+    if (found := read_record(file)) is None and file.is_file():
+        raise BrokenFileError(file, "not readable as the record of an experiment")
+    return found or {}
 
 
 def settings_of(record: Mapping[str, Any]) -> Plain:

@@ -133,7 +133,7 @@ def in_full(sweep: object) -> object:
     for grid in grids:
         axes = {}
         for key, stated in grid.items():
-            name = axis_name(str(key))
+            name = str(key).rpartition(".")[2].replace("_", "-").lower()
             axes[name] = _axis(str(key), stated, first.get(name))
         if first and axes.keys() != first.keys():
             odd = sorted(axes.keys() ^ first.keys())[0]
@@ -141,11 +141,6 @@ def in_full(sweep: object) -> object:
         first = first or axes
         written.append({name: axes[name] for name in first})
     return written
-
-
-def axis_name(key: str) -> str:
-    """Return the name of an axis: its key, or the last part of that, with hyphens."""
-    return key.rpartition(".")[2].replace("_", "-").lower()
 
 
 def _axis(key: str, stated: Any, before: Any) -> Any:

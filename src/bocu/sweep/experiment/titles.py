@@ -49,13 +49,13 @@ def _told(component: Component) -> Told:
     title = component.title or component.kind.about.title
     if law and not component.title:
         title += f" under {_law_name(law)}"
-    sets = [] if component.title else [_set_title(part) for _, part in sections(component.parameters) if _is_set(part)]
+    sets = (
+        []
+        if component.title
+        else [_set_title(part) for _, part in sections(component.parameters) if isinstance(part, SetParameters)]
+    )
     stated = {**component.parameters.model_dump(mode="json", exclude_unset=True), **law}
     return title, tuple(sets), dict(_leaves(stated))
-
-
-def _is_set(part: object) -> bool:
-    return isinstance(part, SetParameters)
 
 
 def _set_title(part: Any) -> str:

@@ -27,12 +27,12 @@ from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.fingerprints.fingerprint import definitions
 from bocu.sweep.experiment.paths import RUN_CACHE, checkpoint_folder
 from bocu.sweep.experiment.plan import Plan
+from bocu.sweep.experiment.products import flat
 from bocu.sweep.runs.checkpoints import hold
 from bocu.sweep.runs.execution import Block
 from bocu.sweep.runs.records import read_runs, run_dataset
 from bocu.sweep.runs.run_cache import RunCache
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
-from bocu.sweep.staleness import flat
 
 if TYPE_CHECKING:
     import xarray as xr

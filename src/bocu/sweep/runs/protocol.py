@@ -80,9 +80,9 @@ class Protocol(ABC):
     #: Whether what is recommended counts in every round.
     recommends_always: ClassVar[bool] = False
 
-    @abstractmethod
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
         """Return what stands before round `t`; rounds of 0 and below belong to the initial design."""
+        return _announced(realisation, t, seen)
 
     @abstractmethod
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
@@ -109,9 +109,6 @@ class TimeVarying(Protocol):
     Source: Ziomek et al. 2025, section 2.
     """
 
-    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return _announced(realisation, t, seen)
-
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
         return _observe(realisation, algorithm, streams, decision, round_.t, seconds, round_.t)
@@ -127,9 +124,6 @@ class GeneralProtocol(Protocol):
 
     Source: Kirschner et al. 2020, section 2.1; Tay et al. 2024, algorithm 1. Any of the three may change with time.
     """
-
-    def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return _announced(realisation, t, seen)
 
     def play(self, realisation: Realisation, algorithm: Algorithm, streams: Streams, round_: Round) -> Turn:
         decision, seconds = _ask(algorithm, round_)
@@ -217,7 +211,7 @@ class Scalarised(GeneralProtocol):
     """
 
     def situation(self, realisation: Realisation, t: int, seen: np.ndarray) -> Situation:
-        return replace(_announced(realisation, t, seen), weights=realisation.weights(max(t, 1)))
+        return replace(super().situation(realisation, t, seen), weights=realisation.weights(max(t, 1)))
 
 
 PROTOCOLS: Mapping[str, Protocol] = {

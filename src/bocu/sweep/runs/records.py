@@ -55,8 +55,9 @@ class Record:
         self.reports = reports
         self.outputs = outputs
         self.recommends_always = recommends_always
+        several = ("payoff", "observation") if outputs > 1 else ()
         self.arrays: dict[str, np.ndarray] = {
-            name: np.full((iterations, outputs) if self._per_output(name) else iterations, fill, dtype=dtype)
+            name: np.full((iterations, outputs) if name in several else iterations, fill, dtype=dtype)
             for name, dtype, fill, _, _ in _CORE
         }
         for kind, domain in self.domains.items():
@@ -65,9 +66,6 @@ class Record:
         for report in reports:
             shape = (iterations, priors) if report.per_prior else (iterations,)
             self.arrays[report.name] = np.full(shape, fill_value(report), dtype=report.dtype)
-
-    def _per_output(self, name: str) -> bool:
-        return self.outputs > 1 and name in ("payoff", "observation")
 
     def recommends(self, t: int) -> bool:
         """Say whether a run records what it would recommend after round `t`.

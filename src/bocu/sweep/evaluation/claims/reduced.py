@@ -28,8 +28,8 @@ from bocu.sweep.evaluation.claims.places import Known, Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
 from bocu.sweep.evaluation.cubes import CUBE_DIMENSIONS
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
-from bocu.sweep.experiment.paths import PARTIAL, RESULTS, ResultPaths
-from bocu.sweep.experiment.record import settings_of, trial_of
+from bocu.sweep.experiment.paths import PARTIAL, RESULTS
+from bocu.sweep.experiment.record import record_in, settings_of, trial_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -418,22 +418,6 @@ class _Reduction:
         told = {"long_name": "regret or payoff of each round from 1 on", "units": "payoff_units"}
         row = _told("series", list(self.series), "row that is the sum of the rounds")
         return {"series_row": row, "by_round": (("series", "seed", "round"), values, told)} if self.series else {}
-
-
-def record_in(folder: Path) -> Plain:
-    """Return the record of the experiment in a folder, such as `results/NAME`; empty: there is none.
-
-    Raises:
-        BrokenFileError: it cannot be read.
-    """
-    file = folder / Path(ResultPaths("").record).name
-    try:
-        found: Plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    except ValueError as error:
-        raise BrokenFileError(file, f"not readable as the record of an experiment ({error})") from None
-    if not isinstance(found, dict):
-        raise BrokenFileError(file, "no record of an experiment")
-    return found
 
 
 def _places(known: Known) -> Iterator[tuple[str, Place]]:

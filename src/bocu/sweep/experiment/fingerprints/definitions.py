@@ -6,10 +6,10 @@ a definition may move.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -52,7 +52,7 @@ _BLIND = words(  # decorators that look at no annotation
 )
 _LOADERS = words("import_module load")  # of modules and "module:Name" by their text
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_FIELDS: dict[type, tuple[str, ...]] = {}
+_UNSEEN = words("ctx kind type_comment")  # fields of nodes
 
 
 class Statement(NamedTuple):
@@ -121,7 +121,7 @@ def read_source(text: bytes, file: str) -> SourceFile:
         node = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports.extend(imports_of(node))
-        elif isinstance(node, ast.If) and is_for_type_checkers(node.test):
+        elif isinstance(node, ast.If) and (dotted_name(node.test) or "").rpartition(".")[2] == "TYPE_CHECKING":
             typing_imports.extend(
                 found
                 for child in node.body
@@ -140,23 +140,22 @@ def read_source(text: bytes, file: str) -> SourceFile:
     return SourceFile(statements, tuple(imports), tuple(typing_imports), tables)
 
 
-class _Reader:
+class _Reader(ast.NodeVisitor):
     """Reads one statement of a module: its hash, and what it uses, in one walk."""
 
-    def __init__(self, node: ast.stmt, fields: Iterable[str]) -> None:
+    def __init__(self, node: ast.stmt, fields: Collection[str]) -> None:
         self.node = node
         self.names = tuple(bound_names(node))
-        self._fields = frozenset(fields)
+        self._fields = fields
         self._text: list[str] = []
         self._uses: set[str] = set()
         self._calls: set[str] = set()
         self._imports: list[Import] = []
         self._changed: set[str] = set()
         self._by_text = self._sets_globals = self._in_class = False
-        self._scopes: list[frozenset[str]] = []
-        self._annotations: list[bool] = [True]  # of each function around: whether nothing looks at its annotations
-        self._later = 0  # above 0 in code that does not run when the module is imported
-        self._noted = 0  # above 0 in annotations that nothing looks at
+        self._scopes: list[frozenset[str]] = []  # names of the functions around; their code runs later
+        self._blind = True  # whether nothing looks at the annotations of the function at hand
+        self._noted = False  # in annotations that nothing looks at
         self._write(node)
 
     def statement(self, outside: set[str]) -> Statement:
@@ -195,46 +194,38 @@ class _Reader:
                     self._write(item)
             self._text.append("]")
         elif isinstance(value, ast.AST):
-            method = _METHODS.get(type(value))
-            if method is None:
-                self._plain(value)
-            else:
-                method(self, value)
+            self.visit(value)
         else:
             self._text.append(f"{value!r};")
 
-    def _plain(self, node: ast.AST) -> None:
-        kind = type(node)
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            fields = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
-            _FIELDS[kind] = fields
-        self._text.append(f"{kind.__name__}(")
-        for name in fields:
-            self._write(getattr(node, name, None))
+    def generic_visit(self, node: ast.AST) -> None:
+        self._text.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            if name not in _UNSEEN:
+                self._write(getattr(node, name, None))
         self._text.append(")")
 
-    def _name(self, node: ast.Name) -> None:
+    def visit_Name(self, node: ast.Name) -> None:
         self._text.append(f"{node.id};")
         if not self._noted and not self._is_local(node.id):
             self._uses.add(node.id)
-            self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and self._later > 0)
+            self._by_text |= node.id in _BY_TEXT or (node.id == "__name__" and bool(self._scopes))
 
-    def _attribute(self, node: ast.Attribute) -> None:
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         self._by_text |= node.attr == "__subclasses__"
         dotted = dotted_name(node)
         if dotted is None or self._noted or self._is_local(dotted.partition(".")[0]):
-            self._plain(node)
+            self.generic_visit(node)
             return
         self._text.append(f"{dotted};")
         self._uses.add(dotted)
         if not isinstance(node.ctx, ast.Load):
             self._changed.add(dotted.partition(".")[0])
 
-    def _subscript(self, node: ast.Subscript) -> None:
+    def visit_Subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
             self._note_change(node.value)
-        self._plain(node)
+        self.generic_visit(node)
 
     def _note_change(self, node: ast.AST) -> None:
         while isinstance(node, ast.Attribute | ast.Subscript):
@@ -242,7 +233,7 @@ class _Reader:
         if isinstance(node, ast.Name) and not self._is_local(node.id):
             self._changed.add(node.id)
 
-    def _call(self, node: ast.Call) -> None:
+    def visit_Call(self, node: ast.Call) -> None:
         called = dotted_name(node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
             self._note_change(node.func.value)
@@ -251,57 +242,56 @@ class _Reader:
         if called is not None and called.split(".")[-1] in _LOADERS and node.args and is_string(node.args[0]):
             module, _, attribute = node.args[0].value.partition(":")  # type: ignore[attr-defined]
             self._imports.append(Import(called.partition(".")[0], module, attribute, 0))
-        if not self._later and called is not None:
+        if not self._scopes and called is not None:
             self._calls.add(called)
-        if called in self._fields and not self._is_local(called.partition(".")[0]):
+        if called and called in self._fields and not self._is_local(called.partition(".")[0]):
             self._text.append("Call(")
             self._write(node.func)
             self._write(node.args)
             self._write([keyword for keyword in node.keywords if keyword.arg not in _TOLD])
             self._text.append(")")
         else:
-            self._plain(node)
+            self.generic_visit(node)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        is_lambda = isinstance(node, ast.Lambda)
-        self._text.append("Function(" if not is_lambda else "Lambda(")
-        if not is_lambda:
-            self._text.append(f"{type(node).__name__};{node.name};")
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        blind, in_class = self._blind, self._in_class
+        if isinstance(node, ast.Lambda):
+            self._text.append("Lambda(")
+        else:
+            self._text.append(f"Function({type(node).__name__};{node.name};")
             self._decorators(node)
-            self._annotations.append(all(map(_is_blind, node.decorator_list)))
+            self._blind = all(map(_is_blind, node.decorator_list))
             self._annotation(node.returns)
             self._write(getattr(node, "type_params", []))
         self._write(node.args)  # with its defaults, which are worked out outside
-        if not is_lambda:
-            self._annotations.pop()
+        self._blind, self._in_class = blind, False
         self._scopes.append(local_names(node))
-        self._later += 1
-        inside, self._in_class = self._in_class, False
         self._write(node.body)
-        self._in_class = inside
-        self._later -= 1
         self._scopes.pop()
+        self._in_class = in_class
         self._text.append(")")
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def _annotation(self, node: ast.expr | None) -> None:
         """Write the annotation of an argument, a result or a local variable."""
-        self._noted += self._annotations[-1]
+        noted, self._noted = self._noted, self._noted or self._blind
         self._write(node)
-        self._noted -= self._annotations[-1]
+        self._noted = noted
 
-    def _argument(self, node: ast.arg) -> None:
+    def visit_arg(self, node: ast.arg) -> None:
         self._text.append(f"{node.arg}:")
         self._annotation(node.annotation)
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        if not self._later:
+        if not self._scopes:
             self._calls.update(filter(None, map(dotted_name, node.decorator_list)))
         self._write(node.decorator_list)
 
-    def _class(self, node: ast.ClassDef) -> None:
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._text.append(f"Class({node.name};")
         self._decorators(node)
-        if not self._later:
+        if not self._scopes:
             self._calls.update(dotted for word in node.keywords if (dotted := dotted_name(word.value)))
         self._write(node.bases)
         self._write(node.keywords)
@@ -311,7 +301,7 @@ class _Reader:
         self._in_class = inside
         self._text.append(")")
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if self._scopes and not self._in_class:
             self._text.append("AnnAssign(")
             self._write(node.target)
@@ -322,47 +312,28 @@ class _Reader:
         for child in ast.walk(node.annotation):
             if isinstance(child, ast.Constant) and isinstance(child.value, str):
                 self._uses.update(names_in(child.value))  # a reference that is looked up later
-        self._plain(node)
+        self.generic_visit(node)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+    def visit_ImportFrom(self, node: ast.Import | ast.ImportFrom) -> None:
         found = list(imports_of(node))
         self._imports.extend(found)
         self._text.append(f"Import({','.join(one.name for one in found)})")
 
-    def _global(self, node: ast.Global) -> None:
+    visit_Import = visit_ImportFrom
+
+    def visit_Global(self, node: ast.Global) -> None:
         self._sets_globals = True
         self._uses.update(node.names)
-        self._plain(node)
-
-
-_METHODS: dict[type, Callable[[_Reader, Any], None]] = {
-    ast.Name: _Reader._name,
-    ast.Attribute: _Reader._attribute,
-    ast.Subscript: _Reader._subscript,
-    ast.Call: _Reader._call,
-    ast.FunctionDef: _Reader._function,
-    ast.AsyncFunctionDef: _Reader._function,
-    ast.Lambda: _Reader._function,
-    ast.ClassDef: _Reader._class,
-    ast.arg: _Reader._argument,
-    ast.AnnAssign: _Reader._annotated,
-    ast.Import: _Reader._import,
-    ast.ImportFrom: _Reader._import,
-    ast.Global: _Reader._global,
-}
+        self.generic_visit(node)
 
 
 def _is_about(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assign):
-        targets: Sequence[ast.expr] = node.targets
-    elif isinstance(node, ast.AnnAssign):
-        if node.value is None:
-            return dotted_name(node.target) == _ABOUT
-        targets = [node.target]
-    else:
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
         return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     called = dotted_name(node.value.func) if isinstance(node.value, ast.Call) else None
-    return [dotted_name(target) for target in targets] == [_ABOUT] and (called or "").split(".")[-1] == _ABOUT_CLASS
+    made = node.value is None or (called or "").rpartition(".")[2] == _ABOUT_CLASS
+    return made and [*map(dotted_name, targets)] == [_ABOUT]
 
 
 def _is_for_planning(node: ast.stmt) -> bool:
@@ -481,11 +452,6 @@ def is_plain_target(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (
         isinstance(node, ast.Tuple | ast.List) and all(map(is_plain_target, node.elts))
     )
-
-
-def is_for_type_checkers(test: ast.expr) -> bool:
-    """Say whether a condition is `TYPE_CHECKING`, of whatever module."""
-    return (dotted_name(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def is_for_main_programs(node: ast.stmt) -> bool:

@@ -7,19 +7,19 @@ can be out of date. It is no more than a memo: where it cannot be read or writte
 import atexit
 import functools
 import hashlib
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import atomic_path
-from bocu.core.plain import Plain
 from bocu.sweep.experiment.fingerprints import definitions
-from bocu.sweep.experiment.fingerprints.definitions import Import, SourceFile, Statement, read_source
+from bocu.sweep.experiment.fingerprints.definitions import SourceFile, read_source
 
 _MOST = 2000  # files that are kept, the latest
+_MEMO = TypeAdapter(dict[str, SourceFile])
 
 
 def source_of(file: Path) -> SourceFile:
@@ -28,10 +28,9 @@ def source_of(file: Path) -> SourceFile:
     key = hashlib.sha256(content).hexdigest()
     memo = _memo()
     if key not in memo:
-        found = read_source(content, str(file))
+        memo[key] = read_source(content, str(file))
         _save_at_exit()
-        memo[key] = json.loads(json.dumps(_plain(found)))
-    return _source(memo[key])
+    return memo[key]
 
 
 def memo_file() -> Path:
@@ -43,12 +42,11 @@ def memo_file() -> Path:
 
 
 @functools.cache
-def _memo() -> dict[str, object]:
+def _memo() -> dict[str, SourceFile]:
     try:
-        checksum, _, text = memo_file().read_text(encoding="utf-8").partition("\n")
+        checksum, _, text = memo_file().read_bytes().partition(b"\n")
         if checksum == _checksum(text):
-            memo: Plain = json.loads(text)
-            return memo
+            return _MEMO.validate_json(text)
     except (OSError, RuntimeError, ValueError):
         pass  # RuntimeError: there is no home
     return {}
@@ -61,36 +59,15 @@ def _save_at_exit() -> None:
 
 def save_memo() -> None:
     """Write the memo, for other processes."""
-    text = json.dumps(dict(list(_memo().items())[-_MOST:]), separators=(",", ":"))
+    text = _MEMO.dump_json(dict(list(_memo().items())[-_MOST:]))
     try:
         file = memo_file()
         file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(file) as temporary:
-            temporary.write_text(f"{_checksum(text)}\n{text}", encoding="utf-8")
+            temporary.write_bytes(_checksum(text) + b"\n" + text)
     except (BocuError, OSError, RuntimeError):
         pass
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _plain(source: SourceFile) -> list[Any]:
-    return [source.statements, source.imports, source.typing_imports, list(source.tables.items())]
-
-
-def _source(plain: Any) -> SourceFile:
-    statements, imports, typing_imports, tables = plain
-    return SourceFile(
-        tuple(
-            Statement(tuple(names), digest, tuple(uses), _imports(own), tuple(calls), tuple(bases), *flags)
-            for names, digest, uses, own, calls, bases, *flags in statements
-        ),
-        _imports(imports),
-        _imports(typing_imports),
-        dict(tables),
-    )
-
-
-def _imports(plain: Any) -> tuple[Import, ...]:
-    return tuple(Import(*one) for one in plain)
+def _checksum(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode()
