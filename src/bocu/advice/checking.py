@@ -6,7 +6,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,7 @@ def _dates(cells: Sequence[Any], told: _Tell) -> Sequence[Any]:
     return [str(np.datetime64(int(at), "D")) if np.isfinite(at) else "" for at in read]
 
 
-def _numbers(name: str, cells: Sequence[Any], told: _Tell) -> tuple[dict[str, Sequence[Any]], list[tuple[str, str]]]:
+def _numbers(name: str, cells: Sequence[Any], told: _Tell) -> tuple[Mapping[str, Sequence[Any]], list[tuple[str, str]]]:
     """Return a column as the repaired log has it, and what is wrong with the whole of it, each with its repair.
 
     It is one of numbers, or a column a name where it holds names alone.

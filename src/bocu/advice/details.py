@@ -234,8 +234,8 @@ def details(
         curve=_curve(search, best, steady, sign),
         trade_off=_trade_off(search, sign) if search.rule.has_worst else None,
         contexts=[
-            Weighed(dict(zip(names, given.contexts[i].tolist(), strict=True)), *weights, sign * float(payoffs[0, i]))
-            for i, weights in zip(order, np.stack([given.weights, worst], axis=1)[order].tolist(), strict=True)
+            Weighed(dict(zip(names, given.contexts[i].tolist(), strict=True)), one, other, sign * float(payoffs[0, i]))
+            for i, (one, other) in zip(order, np.stack([given.weights, worst], axis=1)[order].tolist(), strict=True)
         ],
     )
 

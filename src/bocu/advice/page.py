@@ -163,7 +163,7 @@ def trade_off_picture(plain: Plain) -> "Figure":
     others = np.array(trade["others"]).reshape(-1, 2)
     with drawing() as (figure, axes):
         _points(axes, others[:, 0], others[:, 1], color=style.GREY, s=12, alpha=0.55, label="other decisions")
-        look = {"color": style.BLUE, "marker": "o", "markersize": 5}
+        look: dict[str, Any] = {"color": style.BLUE, "marker": "o", "markersize": 5}
         axes.plot(trade["expected"], trade["worst"], label="not beaten in both", **look)
         axes.plot([best["expected"]], [best["worst"]], **{**style.SPOTLIGHT, "markerfacecolor": style.VERMILLION})
         axes.legend()
@@ -229,7 +229,7 @@ def radius_picture(plain: Plain) -> "Figure":
     return figure
 
 
-def _points(axes: "Axes", x: Sequence[float], y: Sequence[float], **look: Any) -> None:
+def _points(axes: "Axes", x: Any, y: Any, **look: Any) -> None:
     import seaborn as sns
 
     sns.scatterplot(x=x, y=y, ax=axes, **look)

@@ -356,8 +356,8 @@ def choose(
                 scores[options.index((half, radius)), block] = later[best]
     age = np.arange(len(starts))[::-1] / (_BLOCKS_FADE * len(starts))
     taken = _simplest(scores, np.exp2(-age))
-    found = Earned.of(scores[taken], sign), Gain.of_blocks(scores[taken] - scores[0])
-    return Chosen(*options[taken], len(options), len(starts), horizon, cells, *found)
+    earned, gain = Earned.of(scores[taken], sign), Gain.of_blocks(scores[taken] - scores[0])
+    return Chosen(*options[taken], len(options), len(starts), horizon, cells, earned, gain)
 
 
 def _decided(

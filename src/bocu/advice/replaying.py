@@ -638,7 +638,7 @@ def _parts(
             ends: list[Any] = [float(values[some].min()), float(values[some].max())]
             if name == time and clock.unit == "days":
                 ends = [str(np.datetime64(int(np.floor(day)), "D")) for day in ends]
-            found.append(PartOfLog(name, *ends, int(some.sum()), walk.gains(weights, some) or None))
+            found.append(PartOfLog(name, ends[0], ends[1], int(some.sum()), walk.gains(weights, some) or None))
     return found
 
 
