@@ -98,7 +98,7 @@ def _product(numbers):
 
 def test_settings_of_kirschner_et_al(root):
     plan = plan_of(root, "kirschner2020")
-    assert plan.experiment.seeds.count == 50
+    assert (plan.experiment.seeds.first, plan.experiment.seeds.count) == (1000, 100)
     combinations = set()
     for problem in plan.problems:
         parameters = plan.problem_parameters(problem)
