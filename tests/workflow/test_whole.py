@@ -31,7 +31,7 @@ def test_ziomek2025_on_the_real_temperatures(pipeline, root, mirror):
     simulated = tiny(problems=[SENSORS], data="simulate", name="ziomek2025", seeds={"count": 2, "per_job": 2})
     pipeline.snakemake("--configfile", pipeline.configuration(simulated), "--", "data/simulate/intel/log-10min.nc")
     arguments = ("--configfile", root / "config/experiments/ziomek2025.yaml", "--config", f"mirror={mirror}")
-    pipeline.snakemake(*arguments, "iterations=48", "seeds={count: 2, per_job: 2}")
+    pipeline.snakemake(*arguments, "iterations=48", "seeds={first: 0, count: 2, per_job: 2}")
     results = pipeline.folder / "results/ziomek2025"
     cube = read_netcdf(results / "cubes/sensors.nc").sel(objective="any")
     assert cube.attrs["data_label"] == ""

@@ -172,7 +172,7 @@ _NAMED = 5  # rows that a note names
 
 
 @dataclass(frozen=True)
-class Rows:
+class LoggedRows:
     """What was decided, met and earned, row by row.
 
     Attributes:
@@ -195,7 +195,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Log(Rows):
+class Log(LoggedRows):
     """The whole rows of a log, and what else it has.
 
     Attributes:
@@ -203,7 +203,7 @@ class Log(Rows):
         notes: what was done to read it, and what it does not tell, a line each.
     """
 
-    gaps: Rows
+    gaps: LoggedRows
     notes: tuple[str, ...]
 
 
@@ -276,9 +276,9 @@ def read_logs(
         if np.ptp(kept[:, i]) == 0.0:
             raise BocuError(f"{table.name}: column '{name}': every value is {kept[0, i]:g}; nothing can be learnt")
 
-    def at(chosen: np.ndarray, outcome: int) -> Rows:
+    def at(chosen: np.ndarray, outcome: int) -> LoggedRows:
         some, lines = rows[chosen], tuple(table.lines[i] for i in np.flatnonzero(chosen).tolist())
-        return Rows(some[:, :d], some[:, d:until], some[:, outcome], lines)
+        return LoggedRows(some[:, :d], some[:, d:until], some[:, outcome], lines)
 
     return [Log(**vars(at(whole, i)), gaps=at(gappy, i), notes=tuple(notes)) for i in range(until, rows.shape[1])]
 

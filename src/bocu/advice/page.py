@@ -7,7 +7,7 @@ element whose `data-from` is the JSON pointer (RFC 6901) to where it comes from.
 import contextlib
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -354,6 +354,22 @@ def replay_page_of(plain: Mapping[str, Any]) -> str:
     )
 
 
+#: What templates may ask for.
+_PICTURES: dict[str, Callable[..., "Figure"]] = {
+    "slice": slice_picture,
+    "curve": curve_picture,
+    "trade-off": trade_off_picture,
+    "weights": weights_picture,
+    "learnt": learnt_picture,
+    "front": front_picture,
+    "radius": radius_picture,
+    "earned": earned_picture,
+    "ahead": ahead_picture,
+    "parts": parts_picture,
+    "advice": advice_picture,
+}
+
+
 def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
     """Return the page that a template makes of what it tells, and of what else it takes, as HTML."""
 
@@ -361,8 +377,7 @@ def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
         from markupsafe import Markup
 
         name = "-".join([kind, *map(str, arguments)])
-        picture = globals()[f"{kind.replace('-', '_')}_picture"]  # templates ask for those above alone
-        return Markup(svg(picture(plain, *arguments), name, description))
+        return Markup(svg(_PICTURES[kind](plain, *arguments), name, description))
 
     return str(
         page_template("bocu.advice", template).render(
