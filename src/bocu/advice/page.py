@@ -354,20 +354,12 @@ def replay_page_of(plain: Mapping[str, Any]) -> str:
     )
 
 
+_DRAWN: tuple[Callable[..., "Figure"], ...] = (
+    slice_picture, curve_picture, trade_off_picture, weights_picture, learnt_picture,
+    front_picture, radius_picture, earned_picture, ahead_picture, parts_picture, advice_picture,
+)  # fmt: skip
 #: What templates may ask for.
-_PICTURES: dict[str, Callable[..., "Figure"]] = {
-    "slice": slice_picture,
-    "curve": curve_picture,
-    "trade-off": trade_off_picture,
-    "weights": weights_picture,
-    "learnt": learnt_picture,
-    "front": front_picture,
-    "radius": radius_picture,
-    "earned": earned_picture,
-    "ahead": ahead_picture,
-    "parts": parts_picture,
-    "advice": advice_picture,
-}
+_PICTURES = {one.__name__.removesuffix("_picture").replace("_", "-"): one for one in _DRAWN}
 
 
 def _rendered(template: str, plain: Mapping[str, Any], **others: Any) -> str:
