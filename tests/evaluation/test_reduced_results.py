@@ -152,12 +152,15 @@ def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_s
     shutil.copytree(results / "synthetic", folder)
     cubes = [folder / "cubes/wells.nc"]
     write_verdicts(
-        [{"file": "c.yaml", **one.model_dump()} for one in CLAIMS[:2]],
+        [
+            *({"file": "c.yaml", **one.model_dump()} for one in CLAIMS[:2]),
+            {"file": "c.yaml", **CLAIMS[2].model_dump(), "experiment": "another"},
+        ],
         "synthetic",
         cubes,
         folder / "claims/verdicts.json",
     )
-    records = read_verdicts(folder / "claims/verdicts.json")
+    records = read_verdicts(folder / "claims/verdicts.json")[:2]
     reduce_results(folder, tmp_path / "published/synthetic.nc")
     assert read_reduced(tmp_path / "published/synthetic.nc").checks == checks_of(records)
 

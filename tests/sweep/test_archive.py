@@ -96,13 +96,21 @@ def test_one_method_meets_all_others_of_its_problem_on_the_same_seeds(root, outs
     assert list(met_by(only(outsider, *outsider.reduced.about["algorithms"]), archive)) == []
 
 
-def test_on_the_board_every_problem_stands_once(root):
+def test_on_the_board_every_problem_stands_once_under_each_metric_of_any_file(root):
+    archive = Archive(root / "docs/results")
     found = [
-        (entry.reduced.identities[met.problem]["problem"], met.objective, met.metric)
-        for entry, met in board(Archive(root / "docs/results"))
+        (of["problem"], met.objective, of["metrics"][met.metric])
+        for entry, met in board(archive)
+        for of in [entry.reduced.identities[met.problem]]
     ]
-    assert found
     assert len(found) == len(set(found))
+    asked = {
+        (of["problem"], metric)
+        for entry in archive.entries
+        for of in entry.reduced.identities.values()
+        for metric in of["metrics"].values()
+    }
+    assert {(problem, metric) for problem, _, metric in found} == asked
 
 
 #: Versions of the board that are frozen.

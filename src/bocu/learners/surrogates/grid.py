@@ -7,7 +7,8 @@ With a product kernel a weighted sum of the kernel's columns, ``sum_i w_i k(., z
 whole grid: one matrix product, and no row of the grid's size is kept for an observation. The posterior covariance of
 the grid with a new observation is such a sum, and moves mean and variance by a rank-one step. Weights of observations
 of the same decision are added up first, so a product costs O(distinct decisions x decisions x contexts), however many
-observations there are. The triangular solve beside it, O(observations^2), is small up to some thousand observations.
+observations there are; where decisions fill a grid themselves, O(lengths of its axes x decisions x contexts). The
+triangular solve beside it, O(observations^2), is small up to some thousand observations.
 """
 
 import math

@@ -4,7 +4,7 @@ Branches meet where problem and metric have the same identities; methods that pu
 differ the common ones are compared, as far as files keep them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -84,20 +84,21 @@ def met_by(entry: ArchivedFile, archive: Archive) -> Iterator[Run]:
 
 
 def board(archive: Archive) -> Iterator[tuple[ArchivedFile, Meeting]]:
-    """Return all that meets in an archive, a problem once: by the labels of the first file that has it."""
-    seen: set[str] = set()
+    """Return all that meets in an archive, a problem and metric once: by the labels of the first file that has both."""
+    seen: set[tuple[str, str]] = set()
     for entry in archive.entries:
-        new = [label for label, of in entry.reduced.identities.items() if of["problem"] not in seen]
-        seen |= {of["problem"] for of in entry.reduced.identities.values()}
         others = list(met_by(entry, archive))
-        yield from ((entry, each) for each in meetings(entry, others, problems=new, same_seeds=False))
+        yield from ((entry, each) for each in meetings(entry, others, without=seen, same_seeds=False))
+        seen |= {
+            (of["problem"], metric) for of in entry.reduced.identities.values() for metric in of["metrics"].values()
+        }
 
 
 def meetings(
     entry: ArchivedFile,
     others: Sequence[Run],
     margin: Margin | None = None,
-    problems: Sequence[str] | None = None,
+    without: Collection[tuple[str, str]] = (),
     same_seeds: bool = True,
 ) -> Iterator[Meeting]:
     """Return what meets on each problem of an entry, under its metrics.
@@ -106,12 +107,10 @@ def meetings(
         entry: whose problems, objectives and metrics these are.
         others: branches of other entries.
         margin: as of `Standings`.
-        problems: labels of those that are wanted; all, if left out.
+        without: identities of problems and metrics that are left out.
         same_seeds: whether others count on the seeds of the entry alone.
     """
     for problem, of in entry.reduced.identities.items():
-        if problems is not None and problem not in problems:
-            continue
         mine = [run for run in entry.runs if run.problem == problem]
         every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
         pursued = _pursued(every)
@@ -119,6 +118,8 @@ def meetings(
         for objective, metric in shown_pairs(
             list(pursued) or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics
         ):
+            if (of["problem"], of["metrics"][metric]) in without:
+                continue
             allowed = [run for run in every if run.key[1] in ("", pursued.get(objective, ""))]
             if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin, seeds):
                 yield found
