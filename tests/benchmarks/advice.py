@@ -2,6 +2,7 @@
 
     python tests/benchmarks/advice.py kept LOGS FIRST_SEED    # guarantees, so many logs of each kind and number of rows
     python tests/benchmarks/advice.py pays LOGS FIRST_SEED    # what decisions by replay lose, by what changes
+    python tests/benchmarks/advice.py factor LOGS FIRST_SEED  # what `BOUND` was chosen by: logs of other forms
 
 A guarantee is *kept* where
 the worst expectation of the true payoff at the suggested decision, over the same set around the same reference, is no
@@ -30,7 +31,7 @@ from bocu.advice.logs import read_log_table, read_logs, weighted
 from bocu.advice.model import ONE_HOT, Learnt, believed
 from bocu.advice.radius import _decided
 from bocu.advice.search import Rule, Search
-from bocu.advice.suggesting import Judge
+from bocu.advice.suggesting import BOUND, Judge
 from bocu.core.parameters import Reading, validate
 from bocu.robust.ambiguity.base import worst_case
 from bocu.robust.ambiguity.parameters import SetParameters
@@ -98,14 +99,83 @@ def two_names(world: np.random.Generator, rows: int) -> Made:
 def smooth(world: np.random.Generator, rows: int) -> Made:
     """Waves over one number and one context."""
     waves, phases, heights = world.normal(0.0, 3.0, (6, 2)), world.uniform(0.0, 6.3, 6), world.normal(0.0, 3.0, 6)
+    x, met = world.random(rows), world.beta(2.0, 3.0, rows + _AHEAD)
+    return _of_numbers(world, x, met, _waves(20.0, waves, phases, heights), world.uniform(0.5, 3.0), "x:0..1")
 
-    def payoff(x: np.ndarray, met: np.ndarray) -> np.ndarray:
-        return np.asarray(20.0 + np.cos(np.stack([x, met], axis=-1) @ waves.T + phases) @ heights)
 
-    x, (met, ahead) = world.random(rows), np.split(world.beta(2.0, 3.0, rows + _AHEAD), [rows])
-    outcome = payoff(x, met) + world.uniform(0.5, 3.0) * world.normal(size=rows)
-    log = pd.DataFrame({"x": x, "met": met, "profit": outcome})
-    return Made(log, "x:0..1", lambda x, contexts: payoff(np.full(len(contexts), x), contexts.ravel()), ahead[:, None])
+def _waves(level: float, waves: np.ndarray, phases: np.ndarray, heights: np.ndarray) -> Callable[..., np.ndarray]:
+    def payoff(x: np.ndarray | float, met: np.ndarray) -> np.ndarray:
+        both = np.stack([np.broadcast_to(x, met.shape), met], axis=-1)
+        return np.asarray(level + np.cos(both @ waves.T + phases) @ heights)
+
+    return payoff
+
+
+def staffing(world: np.random.Generator, rows: int) -> Made:
+    """Idle and late hours each at a price, work that comes log-normally."""
+    idle, late, most = world.uniform(1.0, 3.0), world.uniform(3.0, 8.0), world.uniform(150.0, 300.0)
+    met = np.exp(world.uniform(2.5, 3.2) + world.uniform(0.15, 0.4) * world.normal(size=rows + _AHEAD))
+
+    def payoff(x: np.ndarray | float, met: np.ndarray) -> np.ndarray:
+        return np.asarray(most - idle * np.maximum(x - met, 0.0) - late * np.maximum(met - x, 0.0))
+
+    return _of_numbers(world, world.uniform(5.0, 50.0, rows), met, payoff, world.uniform(3.0, 12.0), "x:5..50")
+
+
+def pricing(world: np.random.Generator, rows: int) -> Made:
+    """Revenue of a price under a logistic demand that goes with the context."""
+    size, steep, middle = world.uniform(50.0, 150.0), world.uniform(0.5, 1.5), world.uniform(4.0, 7.0)
+    moves, count = world.uniform(0.3, 1.2), rows + _AHEAD
+    met = world.uniform(-2.0, 2.0, count) + 0.3 * world.standard_t(6, count)
+
+    def payoff(x: np.ndarray | float, met: np.ndarray) -> np.ndarray:
+        return np.asarray(x * size / (1.0 + np.exp(steep * (x - middle - moves * met))))
+
+    noise = size * world.uniform(0.05, 0.2)
+    return _of_numbers(world, world.uniform(1.0, 10.0, rows), met, payoff, noise, "x:1..10")
+
+
+def dose(world: np.random.Generator, rows: int) -> Made:
+    """A bump whose top follows the context, over sloping ground."""
+    top, width, moves = world.uniform(5.0, 15.0), world.uniform(0.15, 0.4), world.uniform(-0.5, 0.5)
+    ground, met = world.normal(0.0, 4.0), world.beta(*world.uniform(1.0, 4.0, 2), rows + _AHEAD)
+
+    def payoff(x: np.ndarray | float, met: np.ndarray) -> np.ndarray:
+        return np.asarray(15.0 + top * np.exp(-0.5 * ((x - 0.5 - moves * (met - 0.5)) / width) ** 2) + ground * met)
+
+    return _of_numbers(world, world.random(rows), met, payoff, world.uniform(0.5, 3.0), "x:0..1")
+
+
+def drawn(world: np.random.Generator, rows: int) -> Made:
+    """A draw of a Gaussian process, by 200 features of its squared exponential kernel; contexts of two groups."""
+    waves, phases = world.normal(size=(200, 2)) / world.uniform(0.25, 0.6), world.uniform(0.0, 6.3, 200)
+    heights, count = world.normal(0.0, 0.4, 200), rows + _AHEAD
+    met = np.where(world.random(count) < 0.3, world.normal(0.2, 0.08, count), world.normal(0.65, 0.12, count))
+    x, payoff = world.random(rows), _waves(25.0, waves, phases, heights)
+    return _of_numbers(world, x, met, payoff, world.uniform(0.5, 3.0), "x:0..1")
+
+
+def _of_numbers(
+    world: np.random.Generator, x: np.ndarray, met: np.ndarray, payoff: Callable[..., np.ndarray], noise: float, of: str
+) -> Made:
+    rows = len(x)
+    profit = payoff(x, met[:rows]) + noise * world.normal(size=rows)
+    log = pd.DataFrame({"x": x, "met": met[:rows], "profit": profit})
+    return Made(log, of, lambda x, contexts: payoff(x, contexts.ravel()), met[rows:, None])
+
+
+def three_names(world: np.random.Generator, rows: int) -> Made:
+    """A, B or C, each a parabola of the context; noise grows with the payoff."""
+    level, slope, bend = world.normal(30.0, 3.0, 3), world.normal(0.0, 3.0, 3), world.normal(-1.0, 1.0, 3)
+    (met, ahead), name = np.split(world.normal(size=rows + _AHEAD), [rows]), world.integers(0, 3, rows)
+
+    def payoff(which: int | np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        return np.asarray(level[which] + slope[which] * contexts + bend[which] * contexts**2)
+
+    mean = payoff(name, met)
+    outcome = mean + np.maximum(np.abs(mean), 5.0) * world.uniform(0.05, 0.2) * world.normal(size=rows)
+    log = pd.DataFrame({"name": np.array(list("ABC"))[name], "met": met, "profit": outcome})
+    return Made(log, "name:{A,B,C}", lambda x, contexts: payoff(int(x), contexts.ravel()), ahead[:, None])
 
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Made]] = {
@@ -114,6 +184,13 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Made]] = {
     "newsvendor, drift": lambda world, rows: newsvendor(world, rows, seen=False, drift=6.0),
     "A/B": two_names,
     "smooth": smooth,
+}
+OTHERS: dict[str, Callable[[np.random.Generator, int], Made]] = {
+    "staffing": staffing,
+    "pricing": pricing,
+    "dose": dose,
+    "drawn": drawn,
+    "three names": three_names,
 }
 
 
@@ -127,8 +204,9 @@ def true_worst(made: Made, decision: float, name: str, radius: float) -> float:
 
 
 def kept(seed: int, kind: str, rows: int, name: str, radius: float) -> tuple[float, ...]:
-    """Return the guarantee of a log, the truth, what is realised ahead, and the number of rows not believed."""
-    made = KINDS[kind](np.random.default_rng([seed, rows, list(KINDS).index(kind)]), rows)
+    """Return the guarantee of a log, the truth, what is realised ahead, rows not believed, and the model's worst."""
+    kinds = KINDS if kind in KINDS else OTHERS
+    made = kinds[kind](np.random.default_rng([seed, rows, list(kinds).index(kind)]), rows)
     decisions = read_decisions(made.decisions)
     log = read_logs(read_log_table(made.log, "log"), decisions, ["met"], ["profit"])[0]
     given = weighted(log.contexts, np.ones(rows))
@@ -140,7 +218,8 @@ def kept(seed: int, kind: str, rows: int, name: str, radius: float) -> tuple[flo
     (value,) = best.tolist()
     realised = float(made.truth(value, made.ahead).mean())
     promised = Judge(search, learnt, 1.0).kept_by(best, rule)
-    return promised, true_worst(made, value, name, radius), realised, int((~learnt.kept).sum())
+    worst = float(rule.lowest(learnt.means(best[None]))[0])
+    return promised, true_worst(made, value, name, radius), realised, int((~learnt.kept).sum()), worst
 
 
 #: Rows of a log that changes in time, those of the next block, and how often that block is simulated.
@@ -207,15 +286,22 @@ def wilson(hits: int, count: int) -> str:
     return f"{100 * hits / count:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
-def tell_kept(logs: int, first: int) -> None:
-    def measure(seed: int, kind: str, rows: int) -> tuple[float, ...]:
-        sets = SETS if rows < ROWS[-1] else SETS[:-1]
-        return kept(seed, kind, rows, sets[seed % len(sets)], RADII[seed // len(sets) % len(RADII)])
+def measured(logs: int, first: int, kind: str, rows: int) -> np.ndarray:
+    """Return what `kept` does, a row a log, sets and radii in turns."""
+    sets = SETS if rows < ROWS[-1] else SETS[:-1]
+    return np.array(
+        [
+            kept(seed, kind, rows, sets[seed % len(sets)], RADII[seed // len(sets) % len(RADII)])
+            for seed in range(first, first + logs)
+        ]
+    )
 
+
+def tell_kept(logs: int, first: int) -> None:
     print("| log | rows | logs | kept | short (mean) | kept ahead | rows not believed |\n|---|---|---|---|---|---|---|")
     hits = count = 0
     for kind, rows in itertools.product(KINDS, ROWS):
-        table = np.array([measure(first + i, kind, rows) for i in range(logs)])
+        table = measured(logs, first, kind, rows)
         held = int((table[:, 1] >= table[:, 0]).sum())
         hits, count = hits + held, count + len(table)
         short = ((table[:, 1] - table[:, 0]) / np.abs(table[:, 1])).clip(-1.0, 1.0).mean()
@@ -225,6 +311,18 @@ def tell_kept(logs: int, first: int) -> None:
             flush=True,
         )
     print(f"| all | | {count} | {wilson(hits, count)} | | | |")
+
+
+def tell_factor(logs: int, first: int) -> None:
+    tables = [measured(logs, first, kind, rows) for kind, rows in itertools.product(OTHERS, ROWS[:-1])]
+    print("| standard deviations | kept | least of a kind and length | short (mean) |\n|---|---|---|---|")
+    for factor in np.arange(1.2, 2.05, 0.1):
+        found = []
+        for promised, true, _, _, worst in (table.T for table in tables):
+            bound = worst - factor * (worst - promised) / BOUND
+            found.append([(true >= bound).mean(), ((true - bound) / np.abs(true)).clip(-1.0, 1.0).mean()])
+        shares, short = np.transpose(found)
+        print(f"| {factor:.1f} | {shares.mean():.0%} | {shares.min():.0%} | {short.mean():.1%} |")
 
 
 def tell_lost(logs: int, first: int) -> None:
@@ -239,8 +337,8 @@ def tell_lost(logs: int, first: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kept", "pays"])
+    parser.add_argument("what", choices=["kept", "pays", "factor"])
     parser.add_argument("logs", type=int, help="of each kind")
     parser.add_argument("first", type=int, help="seed of the first log")
     asked = parser.parse_args()
-    (tell_kept if asked.what == "kept" else tell_lost)(asked.logs, asked.first)
+    {"kept": tell_kept, "pays": tell_lost, "factor": tell_factor}[asked.what](asked.logs, asked.first)

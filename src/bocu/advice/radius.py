@@ -56,9 +56,6 @@ _POINTS, _FEWER_POINTS = 128, 24
 #: Half-lives that are tried, as parts of the time that the log spans, and radii, in median distances of its blocks.
 HALF_LIVES, RADII = (None, 1 / 3, 1 / 8, 1 / 16, 1 / 32), (0.0, 0.125, 0.25, 0.5, 1.0, 2.0)
 
-#: A block counts half as much as one that is so many blocks later, as a part of all.
-_BLOCKS_FADE = 1 / 4
-
 #: The last rows of the log that are replayed, and candidates.
 _MOST_ROWS, _CANDIDATES = 1000, 512
 
@@ -354,8 +351,9 @@ def choose(
             found = _decided(payoffs[:, :start], points[:start], weights, stated, radii, cells)
             for radius, best in zip(radii, found, strict=True):
                 scores[options.index((half, radius)), block] = later[best]
-    age = np.arange(len(starts))[::-1] / (_BLOCKS_FADE * len(starts))
-    taken = _simplest(scores, np.exp2(-age))
+    behind = scores[first_best(scores.mean(axis=1))] - scores
+    error = behind.std(axis=1, ddof=1) / math.sqrt(len(starts))
+    taken = int(np.argmax(behind.mean(axis=1) <= error))
     earned, gain = Earned.of(scores[taken], sign), Gain.of_blocks(scores[taken] - scores[0])
     return Chosen(*options[taken], len(options), len(starts), horizon, cells, earned, gain)
 
@@ -380,13 +378,3 @@ def _decided(
         return found * len(radii)
     around = stated.over(None if cells else owners.T @ points)
     return found + [first_best(around.with_epsilon(radius).values(means, shares)[0]) for radius in radii[1:]]
-
-
-def _simplest(scores: np.ndarray, weights: np.ndarray) -> int:
-    """Return the first option of scores (n, blocks) that is within one standard error of the best, blocks weighted."""
-    share = weights / weights.sum()
-    best = first_best(scores @ share)
-    behind = scores[best] - scores
-    mean = behind @ share
-    error = np.sqrt((((behind - mean[:, None]) * share) ** 2).sum(axis=1) / (1.0 - (share**2).sum()))
-    return int(np.argmax(mean <= error))
