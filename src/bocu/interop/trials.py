@@ -127,6 +127,16 @@ class TrialNames:
 Parameter = NumberParameter | TrialNames
 
 
+def of_values(name: str, values: Sequence[Any]) -> Parameter:
+    """Return a parameter that takes one of several values in order: a number where they are evenly spaced ones."""
+    if len(values) > 2 and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        steps = np.diff(values)
+        if steps[0] > 0.0 and np.allclose(steps, steps[0]):
+            whole = all(isinstance(value, int) for value in values)
+            return NumberParameter(name, values[0], values[-1], whole, step=float(steps[0]))
+    return TrialNames(name, tuple(values))
+
+
 @dataclass(frozen=True)
 class Trial:
     """One that is finished.
@@ -237,3 +247,8 @@ class Question:
 def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> Plain:
     """Return the values of parameters, by name, that are suggested."""
     return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}
+
+
+def drawn(parameters: Sequence[Parameter], generator: np.random.Generator) -> Plain:
+    """Return values of parameters, by name, drawn uniformly, on a log scale by orders of magnitude."""
+    return {one.name: one.value(one.part.shown(one.part.at(generator.random(1))[0])) for one in parameters}
