@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import atomic_path, canonical_json, read_netcdf, write_netcdf, write_text
 
 
@@ -43,6 +43,13 @@ def test_temporary_files_of_dead_processes_are_swept_and_others_kept(tmp_path):
 def test_netcdf_round_trip_keeps_values_coordinates_and_attributes(tmp_path):
     write_netcdf(dataset(), tmp_path / "a.nc")
     xr.testing.assert_identical(read_netcdf(tmp_path / "a.nc"), dataset())
+
+
+def test_what_takes_more_memory_than_it_may_is_refused(tmp_path):
+    write_netcdf(dataset(), tmp_path / "a.nc")
+    assert read_netcdf(tmp_path / "a.nc", largest=100) is not None
+    with pytest.raises(BrokenFileError, match="bytes in memory; allowed: 40"):
+        read_netcdf(tmp_path / "a.nc", largest=40)
 
 
 def test_variable_without_units_is_refused(tmp_path):

@@ -5,6 +5,7 @@ Every write goes to a temporary file in the same folder, whose name carries host
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -229,12 +230,13 @@ def _check_lengths(attributes: Mapping[str, object]) -> None:
             raise BocuError(f"attribute '{key}' has {found} bytes; allowed: {STRING_ATTRIBUTE_LIMIT}")
 
 
-def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Dataset":
+def read_netcdf(path: str | os.PathLike[str], sealed: bool = False, largest: float = math.inf) -> "xr.Dataset":
     """Read a whole NetCDF file into memory, but for its lineage, compare it with its seal, and close it.
 
     Args:
         path: the file.
         sealed: refuse a file without a seal; aggregates, which are written in parts, have none.
+        largest: bytes that it may have in memory, where a stranger sends it.
 
     Raises:
         BrokenFileError: it cannot be read, or is not what was written.
@@ -243,6 +245,8 @@ def read_netcdf(path: str | os.PathLike[str], sealed: bool = False) -> "xr.Datas
     import xarray as xr
 
     with open_netcdf(path, decode_times=False) as data, reading(path):
+        if data.nbytes > largest:
+            raise BrokenFileError(path, f"{data.nbytes:,} bytes in memory; allowed: {largest:,}")
         data.load()
         data.attrs = {key: value for key, value in data.attrs.items() if not is_lineage(key)}
         written = data.attrs.pop(SEAL, None)

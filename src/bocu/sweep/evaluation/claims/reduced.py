@@ -140,10 +140,7 @@ def read_reduced(path: Path) -> Reduced:
     Raises:
         BrokenFileError: the file is none of `reduce_results`, or of another version of it.
     """
-    with open_netcdf(path, decode_times=False) as stored, reading(path):
-        if stored.nbytes > LARGEST:
-            raise BrokenFileError(path, f"{stored.nbytes:,} bytes in memory; allowed: {LARGEST:,}")
-    data = read_netcdf(path, sealed=True)
+    data = read_netcdf(path, sealed=True, largest=LARGEST)
     if data.attrs.get(REDUCED) != VERSION:
         raise BrokenFileError(path, f"attribute '{REDUCED}': found {data.attrs.get(REDUCED)}; allowed: {VERSION}")
     with reading(path):
