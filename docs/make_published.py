@@ -46,10 +46,20 @@ from bocu.pages.report.tables import Fields
 from bocu.sweep.evaluation.claims import read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.papers import Paper, known_papers
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import config_of
+from bocu.sweep.experiment.registry import registered
 
 OVERVIEW = "<!-- papers: begin -->", "<!-- papers: end -->"
+CITED = re.compile(r"DRMOBO|[A-Z]\w+ (?:et al\.|and [A-Z]\w+) \(?\d{4}")
+"""A paper as classes name it."""
+COLUMNS = {
+    "algorithms": ("algorithm",),
+    "problems": ("problem",),
+    "sets, objectives, metrics": ("set", "objective", "metric"),
+}
+"""Of the table of papers: kinds of registered classes by heading."""
 TITLES = {
     "tay2024": "Tay et al. 2024",
     "kirschner2020": "Kirschner et al. 2020",
@@ -169,14 +179,40 @@ def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
     heads = ("results", "who wins", "claims of the paper", "ours beside them", "core hours of the runs")
     lines += markdown_row_of(heads)
     for paper, sentence in wins.items():
-        claims = list(_claims((root / f"docs/{paper}.md").read_text(encoding="utf-8")))
-        verdicts = [
-            [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == ours] for ours in (False, True)
-        ]
-        counts = [f"{len(some)}: {tally(some)}" if some else NOTHING for some in verdicts]
+        counts = [_tallied(root, paper, ours) for ours in (False, True)]
         _, hours = published_of(paper, root)[0].spent()
         lines.append(markdown_row([f"[{paper}]({paper}.md)", sentence, *counts, number(hours, 2, significant=True)]))
     return "\n".join([*lines, "", "Made by `python docs/make_published.py` from `docs/results/`."]) + "\n"
+
+
+def _tallied(root: Path, paper: str, ours: bool) -> str:
+    """Say what became of the claims of a paper, or of those of ours beside them, as its page has it."""
+    claims = _claims((root / f"docs/{paper}.md").read_text(encoding="utf-8"))
+    verdicts = [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == ours]
+    return f"{len(verdicts)}: {tally(verdicts)}" if verdicts else NOTHING
+
+
+def table_of_papers(root: Path = Path()) -> str:
+    """Return a table of papers: what of each is here, as registered classes say, and what became of its claims."""
+    here: dict[str, dict[str, list[str]]] = {}
+    for column, kinds in COLUMNS.items():
+        for entry in (entry for kind in kinds for entry in registered(kind)):
+            for cited in CITED.findall(entry.load().about.line):
+                here.setdefault(cited.replace("(", ""), {}).setdefault(column, []).append(f"`{entry.name}`")
+    keys = {cited: [paper for paper in known_papers().values() if _is_cited_as(paper, cited)] for cited in here}
+    claimed = {cited: [paper.key for paper in found if paper.key in PAPERS] for cited, found in keys.items()}
+    lines = list(markdown_row_of(("paper", *COLUMNS, "its claims")))
+    for cited in sorted(here, key=lambda cited: (not claimed[cited], cited)):
+        titles = "; ".join(f"[{one.title}]({one.link})" if one.link else one.title for one in keys[cited])
+        classes = [", ".join(dict.fromkeys(here[cited].get(column, [NOTHING]))) for column in COLUMNS]
+        verdict = [f"[{_tallied(root, key, False)}]({key}.md#claims-and-verdicts)" for key in claimed[cited]]
+        lines.append(markdown_row([f"{cited}: {titles}" if titles else cited, *classes, *(verdict or [NOTHING])]))
+    return "\n".join([*lines, "", "Made by `python docs/make_published.py`."]) + "\n"
+
+
+def _is_cited_as(paper: Paper, cited: str) -> bool:
+    first = paper.authors.split(",")[0].split()[-1]
+    return cited.lower() == paper.key or (cited.startswith(f"{first} ") and cited.endswith(f" {paper.year}"))
 
 
 def marks_of_winners(experiment: str) -> tuple[str, str]:
@@ -387,6 +423,7 @@ def main() -> None:
     for experiment in SEEN:
         write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))
     write_section(Path("docs/results.md"), overview_of_papers(Path(), wins), OVERVIEW)
+    write_section(Path("docs/papers.md"), table_of_papers(), OVERVIEW)
 
 
 if __name__ == "__main__":

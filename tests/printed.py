@@ -23,7 +23,7 @@ PROGRAMS = (
     ".ci/start-slurm",
 )
 # Packages that a block may ask for and the reader need not have.
-OPTIONAL = ("ax", "optuna")
+OPTIONAL = ("ax", "gest_api", "optuna")
 SHELL = ("", "bash", "console", "sh")
 # The page whose commands need the files that its blocks say: tests/repository/test_extending.py performs it as a whole.
 RECIPE = "docs/extending.md"

@@ -31,7 +31,7 @@ def run(source: str, names: dict) -> str:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("name", ["suggest-notebook", "researcher-notebook"])
+@pytest.mark.parametrize("name", ["suggest-notebook", "researcher-notebook", "botorch-notebook"])
 def test_a_notebook_prints_what_it_shows(root, monkeypatch, name):
     monkeypatch.chdir(root / "docs")
     notebook = json.loads(Path(f"{name}.ipynb").read_text(encoding="utf-8"))

@@ -4,12 +4,14 @@ import importlib.util
 import math
 import random
 import re
+import warnings
 
 import pytest
 
 pytest.importorskip("optuna")
 
 import optuna
+from optuna.testing.pytest_samplers import BasicSamplerTestCase
 
 from bocu.core.errors import BocuError
 from bocu.interop.optuna import RobustSampler
@@ -22,6 +24,15 @@ HUB = "docs/optunahub"
 @pytest.fixture(autouse=True)
 def silent():
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+@pytest.mark.filterwarnings("ignore:no trial reports the context")
+class TestOptunasOwnTests(BasicSamplerTestCase):
+    """In whose studies no trial reports a context."""
+
+    @pytest.fixture
+    def sampler(self):
+        return lambda: RobustSampler(["rain"], radius=0.4, seed=0)
 
 
 def kiosk(sign: float = 1.0, reported: bool = True):
@@ -103,8 +114,14 @@ def test_all_kinds_of_parameters_are_decided_within_their_distributions():
 
 
 def test_what_a_study_lacks_is_said():
-    with pytest.raises(BocuError, match="none of 5 reports the context 'rain'"):
-        study_of(kiosk(reported=False), 6)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        study, sampler = study_of(kiosk(reported=False), 9)
+    assert [str(one.message) for one in told] == [
+        "no trial reports the context 'rain': decisions are random until one does"
+    ]
+    with pytest.raises(BocuError, match="none of 9 reports the context 'rain'"):
+        sampler.recommend(study)
     study = optuna.create_study(sampler=RobustSampler(["rain"], radius=0.4), directions=["maximize", "minimize"])
     with pytest.raises(BocuError, match="found 2 objectives"):
         study.ask()

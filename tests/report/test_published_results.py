@@ -14,6 +14,7 @@ from bocu.pages.report.forests import drawn_claims
 from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.regions import region
 from bocu.sweep.experiment.configuration import read_experiment_file
+from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
 
@@ -99,9 +100,15 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == section, paper
         assert all((root / "docs" / name).is_file() for name in re.findall(r'(?:src|srcset)="([^"]+)"', section))
     above, below = maker["OVERVIEW"]
-    page = (root / "docs/results.md").read_text(encoding="utf-8")
-    told = maker["overview_of_papers"](root, wins)
-    assert page[page.index(above) + len(above) + 1 : page.index(below)] == told
+    for place, told in {
+        "results": maker["overview_of_papers"](root, wins),
+        "papers": maker["table_of_papers"](root),
+    }.items():
+        page = (root / f"docs/{place}.md").read_text(encoding="utf-8")
+        assert page[page.index(above) + len(above) + 1 : page.index(below)] == told, place
+    classes = [entry for kinds in maker["COLUMNS"].values() for kind in kinds for entry in registered(kind)]
+    assert [one.name for one in classes if one.load().about.paper and f"`{one.name}`" not in told] == []
+    assert {paper for paper in PAPERS if f"]({paper}.md#claims-and-verdicts)" in told} == set(PAPERS)
 
 
 def tally(root, experiment, label):

@@ -28,7 +28,7 @@ def test_the_loops_of_ones_own_run_and_find_the_peak(root, number, peak):
 @pytest.mark.ci
 def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
     said = []
-    *loops, _, _ = blocks(root, "docs/botorch.md", "python")  # the last two: tests/interop/test_adapters_page.py
+    *loops, _, _, _ = blocks(root, "docs/botorch.md", "python")  # the last three: tests/interop/test_adapters_page.py
     for code in loops:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         said += [float(number) for number in re.findall(r"\d\.\d+", done.stdout)]

@@ -7,7 +7,6 @@ Needs the extra `ax`; imported only when asked for. Acquisitions for BoTorch alo
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from ax.adapter.registry import Generators
 from ax.core.data import Data
 from ax.core.experiment import Experiment
@@ -25,7 +24,7 @@ from ax.generation_strategy.transition_criterion import MinTrials
 from bocu.advice.logs import FEWEST_ROWS
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import BocuError, shown
-from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, TrialNames, values_of
+from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, TrialNames, of_values, values_of
 
 
 class RobustNode(ExternalGenerationNode):
@@ -152,15 +151,12 @@ def _parameters(space: SearchSpace) -> list[Parameter]:
 
 
 def _parameter(stated: RangeParameter | ChoiceParameter) -> Parameter:
-    whole = stated.parameter_type == ParameterType.INT
     if isinstance(stated, RangeParameter):
+        whole = stated.parameter_type == ParameterType.INT
         return NumberParameter(stated.name, stated.lower, stated.upper, whole, stated.log_scale)
-    values = stated.values
-    if stated.is_ordered and stated.parameter_type.is_numeric and len(values) > 2:
-        steps = np.diff(values)
-        if steps[0] > 0.0 and np.allclose(steps, steps[0]):  # as Ax states a range with a step
-            return NumberParameter(stated.name, values[0], values[-1], whole, step=float(steps[0]))
-    return TrialNames(stated.name, tuple(values))
+    if stated.is_ordered:  # a range with a step, among others
+        return of_values(stated.name, stated.values)
+    return TrialNames(stated.name, tuple(stated.values))
 
 
 def _completed(space: SearchSpace, decided: TParameterization) -> TParameterization:

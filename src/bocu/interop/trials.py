@@ -5,6 +5,7 @@
 
 import inspect
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +127,16 @@ class TrialNames:
 Parameter = NumberParameter | TrialNames
 
 
+def of_values(name: str, values: Sequence[Any]) -> Parameter:
+    """Return a parameter that takes one of several values in order: a number where they are evenly spaced ones."""
+    if len(values) > 2 and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        steps = np.diff(values)
+        if steps[0] > 0.0 and np.allclose(steps, steps[0]):
+            whole = all(isinstance(value, int) for value in values)
+            return NumberParameter(name, values[0], values[-1], whole, step=float(steps[0]))
+    return TrialNames(name, tuple(values))
+
+
 @dataclass(frozen=True)
 class Trial:
     """One that is finished.
@@ -173,12 +184,11 @@ class Question:
     def answerable(self, trials: Sequence[Trial], startup: int) -> bool:
         """Whether trials are enough: `startup` or more with all contexts, three at least, and not all of one payoff.
 
-        Raises:
-            BocuError: there are as many, and none reports one of the contexts.
+        Warns where there are as many and none reports one of the contexts; of equal warnings Python shows the first.
         """
         enough = max(startup, FEWEST_ROWS)
-        if len(trials) >= enough:
-            self._refuse_unreported(trials)
+        for name in self._unreported(trials) if len(trials) >= enough else ():
+            warnings.warn(f"no trial reports the context '{name}': decisions are random until one does", stacklevel=2)
         whole = [t for t in trials if not any(is_missing(t.contexts.get(name)) for name in self.contexts)]
         return len(whole) >= enough and len({trial.payoff for trial in whole}) > 1
 
@@ -206,7 +216,8 @@ class Question:
         Raises:
             BocuError: trials are too few, or hold what they must not.
         """
-        self._refuse_unreported(trials)
+        for name in self._unreported(trials):
+            raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
         stated = (*self.options.get("constraints", ()), *constraints)
         parts = tuple(parameter.part for parameter in parameters)
         if stated and any(isinstance(part, Stepped) for part in parts):
@@ -229,12 +240,15 @@ class Question:
             **asked,
         )
 
-    def _refuse_unreported(self, trials: Sequence[Trial]) -> None:
-        for name in self.contexts:
-            if all(is_missing(trial.contexts.get(name)) for trial in trials):
-                raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
+    def _unreported(self, trials: Sequence[Trial]) -> list[str]:
+        return [name for name in self.contexts if all(is_missing(trial.contexts.get(name)) for trial in trials)]
 
 
 def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> Plain:
     """Return the values of parameters, by name, that are suggested."""
     return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}
+
+
+def drawn(parameters: Sequence[Parameter], generator: np.random.Generator) -> Plain:
+    """Return values of parameters, by name, drawn uniformly, on a log scale by orders of magnitude."""
+    return {one.name: one.value(one.part.shown(one.part.at(generator.random(1))[0])) for one in parameters}

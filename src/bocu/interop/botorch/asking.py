@@ -191,27 +191,25 @@ class AcquisitionInputs:
     bounds: "Tensor"
 
 
+Stated = TypeVar("Stated", bound=Parameters)
 Asking = TypeVar("Asking", bound=BotorchParameters)
 
 
-class BotorchAlgorithm(Algorithm[Asking]):
-    """The largest value of an acquisition function, which subclasses make.
+class MadeAnew(Algorithm[Stated]):
+    """An algorithm that is made anew in each round from all that it was told, in the unit cube.
+
+    Attributes:
+        decisions: the space of decisions and the unit cube.
+        contexts: likewise.
+        inputs: decisions told, then contexts met, shape (t, Dx + Dc).
+        payoffs: shape (t, outputs).
 
     Raises:
         BocuError: decisions or contexts are neither finite nor in a bounded box.
     """
 
-    @classmethod
-    @planning_only
-    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
-        points = 1 if parameters.ignores_contexts else parameters.contexts
-        ascents = 0.3 + 0.7 * parameters.search.restarts / 10
-        joint = (points * rounds) ** 2 * rounds / 3  # of the decisions tried, in all contexts
-        held = TORCH_NUMBERS + 10 * (points * rounds) ** 2
-        return Work({"round": ascents * rounds, "joint": joint}, numbers=held)
-
     def __init__(
-        self, description: Description, objective: Any, parameters: Asking, generator: np.random.Generator
+        self, description: Description, objective: Any, parameters: Stated, generator: np.random.Generator
     ) -> None:
         super().__init__(description, objective, parameters, generator)
         for kind, domain in (("decisions", description.decisions), ("contexts", description.contexts)):
@@ -223,7 +221,6 @@ class BotorchAlgorithm(Algorithm[Asking]):
         self.inputs = np.empty((0, description.decisions.dimension + description.contexts.dimension))
         self.payoffs = np.empty((0, description.outputs))
         self._round: Round | None = None
-        self._latest: tuple[tuple[int, int], Model] | None = None
 
     def ask(self, round: Round) -> Decision:
         """Choose the next decision, of finitely many the one nearest to what is found in their box.
@@ -231,14 +228,72 @@ class BotorchAlgorithm(Algorithm[Asking]):
         Before any observation it is a uniform draw.
         """
         self._round = round
-        if not len(self.payoffs):
+        if len(self.payoffs):
+            with naming_extras():
+                point = self._proposed(round)
+        else:
             point = self.generator.random(self.description.decisions.dimension)
-            return self.decisions.member(point, round.available)
-        with naming_extras():
-            situation, seed = self._situation(round, self.generator)
+        return self.decisions.member(np.clip(point, 0.0, 1.0), round.available)
+
+    def tell(self, decision: Decision, context: Context, value: Any) -> None:
+        row = np.concatenate([self.decisions.inwards(decision), self.contexts.inwards(context)])
+        payoff = np.atleast_1d(np.asarray(value, dtype=float))
+        if not (np.isfinite(row).all() and np.isfinite(payoff).all()):
+            raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
+        self.inputs = np.concatenate([self.inputs, row[None]])
+        self.payoffs = np.concatenate([self.payoffs, payoff[None]])
+
+    def recommend(self) -> Decision:
+        """Return the decision to deploy, at what was announced last; before any observation the lower corner."""
+        round, best = self._round or Round(t=1), np.zeros(self.description.decisions.dimension)
+        if len(self.payoffs):
+            with naming_extras():  # looking at what is known leaves the next decision as it is
+                best = np.clip(self._best(round, copy.deepcopy(self.generator)), 0.0, 1.0)
+        return self.decisions.member(best, round.available)
+
+    @abstractmethod
+    def _proposed(self, round: Round) -> np.ndarray:
+        """Return what is tried next, shape (Dx,)."""
+
+    @abstractmethod
+    def _best(self, round: Round, generator: np.random.Generator) -> np.ndarray:
+        """Return the decision to deploy, shape (Dx,)."""
+
+    def state(self) -> State:
+        state: State = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
+        return state if self._round is None else {**state, "round": plain_round(self._round)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
+        self.payoffs = np.array(state["payoffs"], dtype=float).reshape(-1, self.payoffs.shape[1])
+        self._round = announced(state.get("round"))
+
+    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
+        self._round = round
+
+
+class BotorchAlgorithm(MadeAnew[Asking]):
+    """The largest value of an acquisition function, which subclasses make.
+
+    It recommends the best of the decisions tried, by the measure of the posterior mean over such contexts as the next
+    decision would be chosen over.
+    """
+
+    _latest: "tuple[tuple[int, int], Model] | None" = None
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: Any, size: Size, rounds: int) -> Work:
+        points = 1 if parameters.ignores_contexts else parameters.contexts
+        ascents = 0.3 + 0.7 * parameters.search.restarts / 10
+        joint = (points * rounds) ** 2 * rounds / 3  # of the decisions tried, in all contexts
+        held = TORCH_NUMBERS + 10 * (points * rounds) ** 2
+        return Work({"round": ascents * rounds, "joint": joint}, numbers=held)
+
+    def _proposed(self, round: Round) -> np.ndarray:
+        situation, seed = self._situation(round, self.generator)
         with seeded(seed):
-            found = self._maximise(self._acquisition(situation), situation)
-        return self.decisions.member(np.clip(found, 0.0, 1.0), round.available)
+            return self._maximise(self._acquisition(situation), situation)
 
     @abstractmethod
     def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
@@ -263,43 +318,16 @@ class BotorchAlgorithm(Algorithm[Asking]):
         """Return what `optimize_acqf` is told besides, of how starts are found and how many climb together."""
         return BATCHES
 
-    def tell(self, decision: Decision, context: Context, value: Any) -> None:
-        row = np.concatenate([self.decisions.inwards(decision), self.contexts.inwards(context)])
-        payoff = np.atleast_1d(np.asarray(value, dtype=float))
-        if not (np.isfinite(row).all() and np.isfinite(payoff).all()):
-            raise BocuError(f"observation: found {row.tolist()} with value {value}; finite numbers are wanted")
-        self.inputs = np.concatenate([self.inputs, row[None]])
-        self.payoffs = np.concatenate([self.payoffs, payoff[None]])
-
-    def recommend(self) -> Decision:
-        """Return the decision to deploy: the best of those tried, by the measure of the posterior mean.
-
-        Contexts are those that the next decision would be chosen over, at what was announced last. Before any
-        observation it is the lower corner.
-        """
-        if not len(self.payoffs):
-            return self.decisions.member(np.zeros(self.description.decisions.dimension))
-        generator = copy.deepcopy(self.generator)  # looking at what is known leaves the next decision as it is
-        situation, seed = self._situation(self._round or Round(t=1), generator)
+    def _best(self, round: Round, generator: np.random.Generator) -> np.ndarray:
+        situation, seed = self._situation(round, generator)
         with seeded(seed):
             values = self._deployed(situation).of_mean(situation.model, situation.tried)
-        return self.decisions.member(situation.tried[first_best(values.detach().numpy())].numpy())
+        best: np.ndarray = situation.tried[first_best(values.detach().numpy())].numpy()
+        return best
 
     def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         """Return what the decision to deploy is the best by."""
         return situation.scoring
-
-    def state(self) -> State:
-        state: State = {"inputs": self.inputs.copy(), "payoffs": self.payoffs.copy()}
-        return state if self._round is None else {**state, "round": plain_round(self._round)}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.inputs = np.array(state["inputs"], dtype=float).reshape(-1, self.inputs.shape[1])
-        self.payoffs = np.array(state["payoffs"], dtype=float).reshape(-1, self.payoffs.shape[1])
-        self._round = announced(state.get("round"))
-
-    def reinstate(self, report: Mapping[str, object], round: Round) -> None:
-        self._round = round
 
     def _situation(self, round: Round, generator: np.random.Generator) -> tuple[AcquisitionInputs, int]:
         """Draw contexts and seeds, fit the model, and return what is known, with the seed of all that follows."""

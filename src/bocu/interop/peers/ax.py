@@ -1,5 +1,6 @@
 """Ax with its defaults, of decisions alone or with contexts as parameters that are fixed when it is asked."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -7,7 +8,6 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
-from bocu.core.ties import first_best
 from bocu.interop.botorch.models import seeded
 from bocu.interop.peers import PAYOFF, Peer, PeerParameters, Told
 
@@ -36,16 +36,16 @@ class AxPeer(Peer[AxParameters]):
     )
     Parameters: ClassVar[type[Parameters]] = AxParameters
 
-    def _proposed(self, told: Told, seed: int) -> np.ndarray:
+    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
         fixed = None
         if self.parameters.contexts:
             drawn = np.random.default_rng(seed).choice(len(told.likely), p=told.weights)
             fixed = dict(zip(told.names(True)[told.decisions.shape[1] :], told.likely[drawn].tolist(), strict=True))
         with seeded(seed):
             (asked,) = self._client(told, seed).get_next_trials(max_trials=1, fixed_parameters=fixed).values()
-        return np.array([asked[name] for name in told.names(with_contexts=False)])
+        return asked
 
-    def _best(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: Told, seed: int) -> np.ndarray:
         with seeded(seed):
             client = self._client(told, seed)
             client.get_next_trials(max_trials=1)  # it fits its model when it is asked
@@ -54,10 +54,7 @@ class AxPeer(Peer[AxParameters]):
                 return np.array([best[name] for name in told.names(with_contexts=False)])
             names = told.names(with_contexts=True)
             found = client.predict([dict(zip(names, pair, strict=True)) for pair in told.pairs().tolist()])
-        best_tried: np.ndarray = told.decisions[
-            first_best(told.expected(np.array([float(one[PAYOFF][0]) for one in found])))
-        ]
-        return best_tried
+        return told.best(told.expected(np.array([float(one[PAYOFF][0]) for one in found])))
 
     def _client(self, told: Told, seed: int) -> "Client":
         import logging

@@ -1,5 +1,6 @@
 """Optuna's samplers, which know decisions and payoffs; the context is noise to them."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -27,20 +28,17 @@ class OptunaPeer(Peer[OptunaParameters]):
     )
     Parameters: ClassVar[type[Parameters]] = OptunaParameters
 
-    def _proposed(self, told: Told, seed: int) -> np.ndarray:
+    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
         import optuna
         from optuna.distributions import FloatDistribution
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         samplers = {"gp": optuna.samplers.GPSampler, "tpe": optuna.samplers.TPESampler}
         study = optuna.create_study(sampler=samplers[self.parameters.sampler](seed=seed), direction="maximize")
-        names = told.names(with_contexts=False)
-        space = {name: FloatDistribution(0.0, 1.0) for name in names}
+        space = {name: FloatDistribution(0.0, 1.0) for name in told.names(with_contexts=False)}
         for trial, payoff in zip(told.trials(with_contexts=False), told.payoffs.tolist(), strict=True):
             study.add_trial(optuna.trial.create_trial(params=trial, distributions=space, value=payoff))
-        asked = study.ask(space).params
-        return np.array([asked[name] for name in names])
+        return study.ask(space).params
 
-    def _best(self, told: Told, seed: int) -> np.ndarray:
-        best: np.ndarray = told.decisions[int(np.argmax(told.payoffs))]  # `study.best_params`
-        return best
+    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+        return told.best(told.payoffs)  # `study.best_params`

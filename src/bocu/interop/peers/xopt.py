@@ -1,11 +1,11 @@
 """Xopt's expected improvement with a contextual variable, which it holds at the value met last."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bocu.core.about import About, Look
-from bocu.core.ties import first_best
 from bocu.interop.botorch.models import seeded
 from bocu.interop.peers import PAYOFF, Peer, PeerParameters, Told
 
@@ -23,20 +23,19 @@ class XoptPeer(Peer[PeerParameters]):
         look=Look("indigo", "solid", "v"),
     )
 
-    def _proposed(self, told: Told, seed: int) -> np.ndarray:
+    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
         with seeded(seed):
-            asked = self._generator(told).generate(1)[0]
-        return np.array([asked[name] for name in told.names(with_contexts=False)])
+            asked: Mapping[str, float] = self._generator(told).generate(1)[0]
+        return asked
 
-    def _best(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: Told, seed: int) -> np.ndarray:
         import torch
 
         with seeded(seed):
             model = self._generator(told).train_model()
             with torch.no_grad():
                 mean = model.posterior(torch.tensor(told.pairs())).mean[..., 0]
-        best: np.ndarray = told.decisions[first_best(told.expected(mean.numpy()))]
-        return best
+        return told.best(told.expected(mean.numpy()))
 
     def _generator(self, told: Told) -> Any:
         import pandas as pd
