@@ -33,8 +33,7 @@ from bocu.robust.ambiguity.parameters import SetParameters
 
 #: Standard deviations that a guarantee stays below the model's worst expectation. One side of a normal distribution
 #: would take 1.28 for nine in ten; what is more pays for the choice, which goes where the model errs upwards, and for
-#: what no Gaussian process says. Found by simulation, of logs other than those that docs/suggest.md tells of
-#: (`tests/benchmarks/advice.py`).
+#: what no Gaussian process says. Found by simulation (`tests/benchmarks/advice.py`).
 BOUND = 1.6
 
 #: Names alone that are ranked without a list, and expectations that are drawn for each set of hyper-parameters.
