@@ -104,6 +104,11 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
     assert page[page.index(above) + len(above) + 1 : page.index(below)] == told
 
 
+def test_numbers_in_pictures_keep_their_digits(root):
+    compact = runpy.run_path(str(root / "docs/make_published.py"))["compact"]
+    assert compact('<text x="1.2345">0.0085</text>\n') == '<text x="1.23">0.0085</text>\n'
+
+
 def tally(root, experiment, label):
     """Say how many points of a shipped map have each outcome."""
     file = root / f"config/experiments/{experiment}.yaml"
