@@ -235,7 +235,7 @@ def write_pictures(name: str, wide: Picture, narrow: Picture) -> None:
 def compact(svg: str) -> str:
     """Return a picture in one line, without digits of coordinates that nobody sees; those of texts stay."""
     coarse = re.sub(r"<[^>]*>", lambda tag: FINE.sub("", tag[0]), svg)
-    return re.sub(r">\s+<", "><", " ".join(coarse.split())) + "\n"
+    return re.sub(r">\s+<", "><", re.sub(r"\s+", " ", coarse.strip(), flags=re.ASCII)) + "\n"
 
 
 def draw_curves_of(experiment: str) -> None:
