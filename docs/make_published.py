@@ -269,8 +269,9 @@ def write_pictures(name: str, wide: Picture, narrow: Picture) -> None:
 
 
 def compact(svg: str) -> str:
-    """Return a picture in one line, without digits that nobody sees."""
-    return re.sub(r">\s+<", "><", " ".join(FINE.sub("", svg).split())) + "\n"
+    """Return a picture in one line, without digits of coordinates that nobody sees; those of texts stay."""
+    coarse = re.sub(r"<[^>]*>", lambda tag: FINE.sub("", tag[0]), svg)
+    return re.sub(r">\s+<", "><", re.sub(r"\s+", " ", coarse.strip(), flags=re.ASCII)) + "\n"
 
 
 def draw_curves_of(experiment: str) -> None:

@@ -50,6 +50,13 @@ def test_rows_and_columns_are_named_once(cubes):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Random", "TS-BOCU", "DRBO"]
 
 
+def test_names_of_columns_stay_in_the_picture(cubes):
+    rows = [{"metric": "dro", "problems": ["one", "three", "one", "three"]}]
+    figure = drawn(cubes, rows=rows, columns=["modelled, 2080-99"] * 4).figure
+    figure.draw_without_rendering()
+    assert all(axes.title.get_window_extent().x1 <= figure.bbox.x1 for axes in figure.axes)
+
+
 def test_runs_of_other_objectives_scored_by_each(cubes):
     titles = {"ts-bocu/dro": "TS-DRO", "ts-bocu/wcs": "TS-WCS"}
     rows = [{"metric": metric, "pursued": ["dro", "wcs"]} for metric in METRICS]

@@ -79,6 +79,7 @@ def test_curves_are_means_of_what_is_recommended_last(plan, problem):
         np.testing.assert_allclose(lines["Random"].get_ydata(), means.loc[BEST, "value"] - means.loc["Random", "value"])
         assert (table["lost"] >= -1e-9).all()
         np.testing.assert_allclose(lines["Random"].get_xdata(), [0.0, 0.5, 1.0])
+        assert set(lines) <= {text.get_text().partition(" → ")[0] for text in axes.texts}  # named at their ends
     assert "from the reference to normal (mean 0.8, std 0.1), s up to 1" in drawing.caption
     assert "3 seeds" in drawing.caption
     assert "Random" in drawing.alternative
@@ -92,7 +93,7 @@ def test_the_axis_may_be_the_distance_of_a_set(plan):
     # Along a mixture total variation grows in proportion to s, to 2 at most.
     np.testing.assert_allclose(places, [0.0, places[2] / 2, places[2]])
     assert 0.5 < places[2] <= 2.0
-    assert axes.get_xlabel() == "total variation from s = 0"
+    assert axes.get_xlabel() == "total variation from the reference"
     assert drawing.title == "Robustness curves: high, by total variation"
 
 

@@ -111,6 +111,11 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
     assert {paper for paper in PAPERS if f"]({paper}.md#claims-and-verdicts)" in told} == set(PAPERS)
 
 
+def test_numbers_in_pictures_keep_their_digits(root):
+    compact = runpy.run_path(str(root / "docs/make_published.py"))["compact"]
+    assert compact('<text x="1.2345">0.0085</text>\n') == '<text x="1.23">0.0085</text>\n'
+
+
 def tally(root, experiment, label):
     """Say how many points of a shipped map have each outcome."""
     file = root / f"config/experiments/{experiment}.yaml"

@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from bocu.sweep.experiment.products import FigurePaths
 
 TITLE = "Robustness curves"
-PANEL_HEIGHT = 2.2
+PANEL_HEIGHT, ROW_HEIGHT = 2.2, 1.7
+"""Inches: of panels above a legend, and of those whose lines are named at their ends."""
 AXIS_LETTERS = 72
 """Letters below all panels together."""
 BEST = "best under each law"
@@ -121,32 +122,37 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         if all(table.empty for table in tables.values()):
             return nothing_to_show(cube, TITLE, "no run is finished")
         count, up = len(families), with_unit("lost against the best", cube.units)
-        named = count > 1 or len(looks) > MOST_ENDS or max(map(len, looks)) > END_LETTERS
+        named = len(looks) > MOST_ENDS or max(map(len, looks)) > END_LETTERS
+        height, abreast = (PANEL_HEIGHT, count) if named else (ROW_HEIGHT, 1)
         below = style.legend_height(list(looks)) if named else 0.0
-        picture, panels = style.facets(count, PANEL_HEIGHT, count, below=below, up=up)
+        picture, panels = style.facets(count, height, abreast, below=below, up=up)
+        shown: list[list[Curve]] = []
         left = False
         for axes, family in zip(panels, families, strict=True):
             lost = tables[family.label]
             curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
             grey = [replace(curve, look=replace(curve.look, colour=style.GREY)) for curve in curves]
-            shown = [own if _apart(own, curves) else faded for own, faded in zip(curves, grey, strict=True)]
-            draw_curves(axes, shown, from_zero=False)
-            axes.set(title=family.title, xlabel=self._axis(family, count))
-            near, far = apart(curves)
+            drawn = [own if _apart(own, curves) else faded for own, faded in zip(curves, grey, strict=True)]
+            draw_curves(axes, drawn, from_zero=False)
+            axes.set(title=family.title if count > 1 else "", xlabel=self._axis(family, abreast))
+            near, far = apart(drawn)
             if far:
                 cut_off(axes, near, far, gains=False)
                 left = True
-            if not named:
-                axes.margins(x=0.0)
-                marks.label_ends(axes, {curve.title: float(curve.mean[-1]) for curve in near}, looks)
+            shown.append(near)
         if named:
             style.legend_below(picture, list(looks))
-        drawn = self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
-        return replace(drawn, caption=drawn.caption + CUT_WORDS * left)
+        else:
+            picture.draw_without_rendering()  # how high panels are tells which names would meet
+            for axes, near in zip(panels, shown, strict=True):
+                marks.label_ends(axes, {c.title: float(c.mean[-1]) for c in near}, {c.title: c.look for c in near})
+        drawing = self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
+        return replace(drawing, caption=drawing.caption + CUT_WORDS * left)
 
     def _axis(self, family: Family, abreast: int) -> str:
-        stated, end = self.parameters.set, family.specifications[0]["under"]["to"]
-        said = f"s → 1: {_law_said(end)}" if stated is None else f"{stated.family.about.title} from s = 0"
+        stated, under = self.parameters.set, family.specifications[0]["under"]
+        start, end = _law_said(under["from"]), _law_said(under["to"])
+        said = f"s → 1: {end}" if stated is None else f"{stated.family.about.title} from {start}"
         return textwrap.fill(said, AXIS_LETTERS // abreast)
 
     def _places(self, cube: Cube, family: Family, inputs: Inputs) -> np.ndarray:

@@ -285,8 +285,8 @@ class CriticalDifference(FigureOverProblems[OverProblemsParameters]):
             pd.DataFrame(ranks.nemenyi, index=list(ranks.labels), columns=list(ranks.labels)),
             alpha=1.0 - CONFIDENCE,
             ax=axes,
-            label_fmt_left="{label} {rank:.2f} ",
-            label_fmt_right=" {rank:.2f} {label}",
+            label_fmt_left="{label} {rank:.2f}\N{NO-BREAK SPACE}",  # that browsers keep
+            label_fmt_right="\N{NO-BREAK SPACE}{rank:.2f} {label}",
             color_palette={label: found.looks[label].colour for label in ranks.labels},
             crossbar_props={"color": style.INK, "linewidth": 2.5, "marker": ""},
             marker_props={"clip_on": False},

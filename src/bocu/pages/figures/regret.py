@@ -399,7 +399,7 @@ LETTERS_OF_AN_INCH = 15
 """Letters of a row's axis that fit in an inch of its height."""
 BOLD_LETTERS_OF_AN_INCH = 12
 """Likewise of its name."""
-COLUMN_WIDTH = 68
+COLUMN_WIDTH = 62
 """Letters above all columns together."""
 
 
