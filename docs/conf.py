@@ -42,7 +42,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bocu"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
-html_search_scorer = "site/scorer.js"
+html_search_scorer = str(Path(__file__).parent / "site/scorer.js")
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,

@@ -1,6 +1,6 @@
 // Sphinx's own weights, and what a heading of the questions holds before what others hold.
 var Scorer = {
-  score: ([page, , anchor, , score]) => score + (page !== "guides" ? 0 : anchor ? 12 : 9),
+  score: ([page, , anchor, , score]) => score + (page !== "guides" ? 0 : anchor ? 17 : 9),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import PurePosixPath
 
+import chromium
 import pytest
 
 from bocu.commands.main import COMMANDS
@@ -130,14 +131,39 @@ def test_what_irrigation_earns_is_what_its_picture_shows(root):
     assert "{}, {} and {} in those modelled for 1995, 2040 and 2080 on".format(*map(" ".join, others)) in readme
 
 
-@pytest.mark.drill
-def test_the_site_is_built_without_a_warning_and_asks_no_network(root, tmp_path):
+@pytest.fixture(scope="module")
+def site(root, tmp_path_factory):
     pytest.importorskip("sphinx")
+    target = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(tmp_path)],
+        [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(target)],
         cwd=root, capture_output=True, text=True,
     )  # fmt: skip
     assert built.returncode == 0, built.stderr
-    for page in tmp_path.rglob("*.html"):
+    return target
+
+
+@pytest.mark.drill
+def test_the_site_is_built_without_a_warning_and_asks_no_network(site):
+    for page in site.rglob("*.html"):
         for address in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"', page.read_text()):
             assert not address.startswith(("http:", "https:", "//")), (page, address)
+
+
+@pytest.mark.drill
+def test_the_site_answers_newcomers_and_shows_pictures_in_the_dark(site, tmp_path):
+    browser = chromium.start(tmp_path)
+    if browser is None:
+        pytest.skip("no browser: chromium and chromedriver are not installed")
+    try:
+        search = chromium.Opened(browser, site / "search.html")
+        for question in ("how many seeds", "which method", "add my results", "no context observed"):
+            search.look(state=f"?q={question}")
+            first = search.until("document.querySelector('#search-results li a')?.getAttribute('href')")
+            assert first.startswith("guides.html"), (question, first)
+        home = chromium.Opened(browser, site / "index.html").look(scheme="dark")
+        ground, light = home("(({backgroundColor, filter}) => [backgroundColor, filter])"
+                             "(getComputedStyle(document.querySelector('main img')))")  # fmt: skip
+        assert (ground, light) == ("rgba(0, 0, 0, 0)", "none")  # their ink is for a dark page
+    finally:
+        browser.quit()
