@@ -126,28 +126,24 @@ class RobustnessCurve(Figure[RobustnessCurveParameters]):
         height, abreast = (PANEL_HEIGHT, count) if named else (ROW_HEIGHT, 1)
         below = style.legend_height(list(looks)) if named else 0.0
         picture, panels = style.facets(count, height, abreast, below=below, up=up)
-        shown: list[list[Curve]] = []
-        left = False
+        parted: list[tuple[list[Curve], list[Curve]]] = []
         for axes, family in zip(panels, families, strict=True):
             lost = tables[family.label]
             curves = curves_over_seeds(lost[lost["algorithm"] != BEST], "place", "lost", looks, self.parameters.spread)
-            grey = [replace(curve, look=replace(curve.look, colour=style.GREY)) for curve in curves]
-            drawn = [own if _apart(own, curves) else faded for own, faded in zip(curves, grey, strict=True)]
+            drawn = [c if _apart(c, curves) else replace(c, look=replace(c.look, colour=style.GREY)) for c in curves]
             draw_curves(axes, drawn, from_zero=False)
             axes.set(title=family.title if count > 1 else "", xlabel=self._axis(family, abreast))
-            near, far = apart(drawn)
-            if far:
-                cut_off(axes, near, far, gains=False)
-                left = True
-            shown.append(near)
+            parted.append(apart(drawn))
+            if parted[-1][1]:
+                cut_off(axes, *parted[-1], gains=False)
         if named:
             style.legend_below(picture, list(looks))
         else:
             picture.draw_without_rendering()  # how high panels are tells which names would meet
-            for axes, near in zip(panels, shown, strict=True):
+            for axes, (near, _) in zip(panels, parted, strict=True):
                 marks.label_ends(axes, {c.title: float(c.mean[-1]) for c in near}, {c.title: c.look for c in near})
         drawing = self._described(cube, picture, families, pd.concat(tables, names=["metric"]))
-        return replace(drawing, caption=drawing.caption + CUT_WORDS * left)
+        return replace(drawing, caption=drawing.caption + CUT_WORDS * any(far for _, far in parted))
 
     def _axis(self, family: Family, abreast: int) -> str:
         stated, under = self.parameters.set, family.specifications[0]["under"]

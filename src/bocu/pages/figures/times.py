@@ -197,7 +197,7 @@ class RunTimes(Figure[RunTimesParameters]):
         rounds = int(cube.iterations[-1])
         caption = (
             f"Seconds of {rounds} rounds on {cube.title}, to choose and to learn: mean ± standard error over finished "
-            "seeds. Times depend on the machine and on what else ran there."
+            f"seeds. {MACHINE}"
         )
         return _drawn(rows, cells, ("Time of a run", caption, "seconds a run"), cube.problem, cube.data_label)
 
