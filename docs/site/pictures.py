@@ -148,11 +148,12 @@ def draw_algorithm(name: str, target: Path) -> bool:
         figure = Figure(figsize=(8.0, 2.9), layout="constrained")
         left, right = figure.subplots(1, 2)
         rounds = np.arange(1, len(decisions) + 1)
+        points: dict[str, Any] = {"c": rounds, "cmap": "flare", "s": 16, "edgecolors": TEXT, "linewidths": 0.5}
         left.contourf(*surface, levels=12, cmap="Greys", alpha=0.6)
-        drawn = left.scatter(decisions, contexts, c=rounds, cmap="flare", s=16, zorder=2)
+        drawn = left.scatter(decisions, contexts, **points, zorder=2)
         left.set(xlabel=made[0], ylabel=made[1], title="decisions and what they met; dark: payoff")
         figure.colorbar(drawn, ax=left, label="round")
-        right.scatter(rounds, decisions, c=rounds, cmap="flare", s=16)
+        right.scatter(rounds, decisions, **points)
         right.set(xlabel="round", ylabel=made[0], title="decisions in order")
         figure.savefig(target)
     return True
