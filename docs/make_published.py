@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 from published_numbers import PublishedNumbers, line, marks, marks_of_overview, overview, scale_of
 
@@ -43,7 +44,7 @@ from bocu.pages.report.claims import (
 from bocu.pages.report.claims import numbers as numbers_of
 from bocu.pages.report.forests import chip
 from bocu.pages.report.tables import Fields
-from bocu.sweep.evaluation.claims import read_claims
+from bocu.sweep.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, OPEN, read_claims
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.papers import Paper, known_papers
@@ -116,6 +117,17 @@ FINAL_ALONE = ("grand-tour",)
 """Experiments of so many runs that their published results hold final numbers alone."""
 OURS = "ours"
 """Where claims that no paper makes stand."""
+NOT_JUDGED = "not judged"
+LOOKS = {
+    HOLDS: (style.COLOURS["blue"], True),
+    LEANS_FOR: (style.COLOURS["blue"], False),
+    OPEN: (style.COLOURS["grey"], False),
+    LEANS_AGAINST: (style.COLOURS["vermillion"], False),
+    FAILS: (style.COLOURS["vermillion"], True),
+    NOT_JUDGED: (style.PALE, False),
+}
+"""Colours of verdicts, and whether they are filled, as on their chips."""
+READ_TOTALS = "Not judged: not run here, on data that stand in for the paper's, or of what cannot be compared."
 
 
 def _claims(page: str) -> Iterator[list[str]]:
@@ -175,7 +187,8 @@ def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
         wins: who wins, in a sentence, by experiment.
     """
     words = f"Forest plot of five papers. {' '.join(f'{paper}: {sentence}' for paper, sentence in wins.items())}"
-    lines = [shown("who-wins", words), "", READ_OVERVIEW, ""]
+    totals = f"Bars of verdicts. {' '.join(f'{paper}: {_tallied(root, paper, False)}.' for paper in wins)}"
+    lines = [shown("who-wins", words), "", READ_OVERVIEW, "", shown("totals", totals), "", READ_TOTALS, ""]
     heads = ("results", "who wins", "claims of the paper", "ours beside them", "core hours of the runs")
     lines += markdown_row_of(heads)
     for paper, sentence in wins.items():
@@ -185,11 +198,40 @@ def overview_of_papers(root: Path, wins: Mapping[str, str]) -> str:
     return "\n".join([*lines, "", "Made by `python docs/make_published.py` from `docs/results/`."]) + "\n"
 
 
-def _tallied(root: Path, paper: str, ours: bool) -> str:
-    """Say what became of the claims of a paper, or of those of ours beside them, as its page has it."""
+def _verdicts_of(root: Path, paper: str, ours: bool = False) -> list[str]:
+    """Return what became of the claims of a paper, or of those of ours beside them, as its page has it."""
     claims = _claims((root / f"docs/{paper}.md").read_text(encoding="utf-8"))
-    verdicts = [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == ours]
+    return [claim[2].split("**")[1] for claim in claims if (claim[1] == OURS) == ours]
+
+
+def _tallied(root: Path, paper: str, ours: bool) -> str:
+    verdicts = _verdicts_of(root, paper, ours)
     return f"{len(verdicts)}: {tally(verdicts)}" if verdicts else NOTHING
+
+
+def drawn_totals(root: Path, width: float) -> Picture:
+    """Draw what became of all papers' claims: a bar a paper, a part a verdict, filled where it stands."""
+    looks: dict[str, dict[str, Any]] = {}
+    for verdict, (colour, filled) in LOOKS.items():
+        looks[verdict] = {"facecolor": colour if filled else "none", "edgecolor": colour, "linewidth": 1.0}
+    picture = style.new_figure(1.6, width)
+    axes = picture.add_subplot()
+    for at, paper in enumerate(PAPERS):
+        found = Counter(one if one in LOOKS else NOT_JUDGED for one in _verdicts_of(root, paper))
+        left = 0
+        for verdict in (verdict for verdict in LOOKS if found[verdict]):
+            count = found[verdict]
+            axes.barh(at, count - 0.15, 0.7, left, **looks[verdict])
+            ink = "white" if LOOKS[verdict][1] else style.INK
+            axes.text(left + count / 2 - 0.08, at, str(count), ha="center", va="center", fontsize=6.5, color=ink)
+            left += count
+    axes.set_yticks(range(len(PAPERS)), [TITLES[paper] for paper in PAPERS], fontsize=6.5)
+    axes.set(xlabel="claims of the paper", ylim=(len(PAPERS) - 0.5, -0.6))
+    axes.tick_params("y", length=0)
+    axes.spines["left"].set_visible(False)
+    handles = [Patch(**look, label=verdict) for verdict, look in looks.items()]
+    picture.legend(handles=handles, loc="outside lower center", ncols=6 if width == WIDE else 3, fontsize=6.5)
+    return picture
 
 
 def table_of_papers(root: Path = Path()) -> str:
@@ -417,6 +459,7 @@ def main() -> None:
         found[experiment] = published_of(experiment)[0].comparisons()
     with style.applied():
         write_pictures("who-wins", *(drawn_papers(found, width) for width in (WIDE, NARROW)))
+        write_pictures("totals", *(drawn_totals(Path(), width) for width in (WIDE, NARROW)))
     for experiment in NUMBERS:
         write_section(page_of(experiment), numbers(experiment), marks(experiment))
     for experiment in AS_PUBLISHED:
