@@ -14,7 +14,7 @@ from gest_api.vocs import VOCS, BaseVariable, ContextualVariable, DiscreteVariab
 from bocu.advice.logs import is_missing
 from bocu.advice.suggestion import Suggestion
 from bocu.core.errors import shown
-from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, drawn, of_values, values_of
+from bocu.interop.trials import NumberParameter, Parameter, Question, Trial, of_values, random_values, values_of
 
 
 class RobustGenerator(Generator):
@@ -73,7 +73,7 @@ class RobustGenerator(Generator):
         if self._question.answerable(self._trials, self._startup):
             points = [values_of(self._suggestion(self._explore), self._parameters)] * count
         else:
-            points = [drawn(self._parameters, self._world) for _ in range(count)]
+            points = [random_values(self._parameters, self._world) for _ in range(count)]
         constants = {name: one.value for name, one in self.vocs.constants.items()}
         return [{**point, **constants} for point in points]
 

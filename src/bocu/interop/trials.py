@@ -249,6 +249,6 @@ def values_of(suggestion: Suggestion, parameters: Sequence[Parameter]) -> Plain:
     return {one.name: one.value(suggestion.decision[one.part.name]) for one in parameters}
 
 
-def drawn(parameters: Sequence[Parameter], generator: np.random.Generator) -> Plain:
+def random_values(parameters: Sequence[Parameter], generator: np.random.Generator) -> Plain:
     """Return values of parameters, by name, drawn uniformly, on a log scale by orders of magnitude."""
     return {one.name: one.value(one.part.shown(one.part.at(generator.random(1))[0])) for one in parameters}
