@@ -13,7 +13,7 @@ from experiments import tiny
 from slurm.conftest import CUBE
 from slurm.test_faults import numbers
 
-pytestmark = pytest.mark.slurm
+pytestmark = [pytest.mark.slurm, pytest.mark.drill]
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +72,6 @@ def assert_whole(sweep, undisturbed, text):
     assert not sweep.checkpoints()
 
 
-@pytest.mark.drill
 def test_a_restart_right_away_waits_for_the_jobs_that_still_run(cluster, sweep, undisturbed, wait_until):
     """The new job of the block that runs waits and takes its result; no job fails; the old one's log stays."""
     sweep.configure(experiment())
