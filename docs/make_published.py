@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
@@ -127,7 +128,10 @@ LOOKS = {
     NOT_JUDGED: (style.PALE, False),
 }
 """Colours of verdicts, and whether they are filled, as on their chips."""
-READ_TOTALS = "Not judged: not run here, on data that stand in for the paper's, or of what cannot be compared."
+READ_TOTALS = (
+    "What became of the papers' claims: filled where a verdict stands, hollow where it leans or is open. Not judged: "
+    "not run here, on data that stand in for the paper's, or of what cannot be compared."
+)
 
 
 def _claims(page: str) -> Iterator[list[str]]:
@@ -213,7 +217,8 @@ def drawn_totals(root: Path, width: float) -> Picture:
     """Draw what became of all papers' claims: a bar a paper, a part a verdict, filled where it stands."""
     looks: dict[str, dict[str, Any]] = {}
     for verdict, (colour, filled) in LOOKS.items():
-        looks[verdict] = {"facecolor": colour if filled else "none", "edgecolor": colour, "linewidth": 1.0}
+        face = to_rgba(colour, 0.4) if filled else "none"  # pale: numbers on it are read by day and by night
+        looks[verdict] = {"facecolor": face, "edgecolor": colour, "linewidth": 1.0}
     picture = style.new_figure(1.6, width)
     axes = picture.add_subplot()
     for at, paper in enumerate(PAPERS):
@@ -222,8 +227,7 @@ def drawn_totals(root: Path, width: float) -> Picture:
         for verdict in (verdict for verdict in LOOKS if found[verdict]):
             count = found[verdict]
             axes.barh(at, count - 0.15, 0.7, left, **looks[verdict])
-            ink = "white" if LOOKS[verdict][1] else style.INK
-            axes.text(left + count / 2 - 0.08, at, str(count), ha="center", va="center", fontsize=6.5, color=ink)
+            axes.text(left + count / 2 - 0.08, at, str(count), ha="center", va="center", fontsize=6.5)
             left += count
     axes.set_yticks(range(len(PAPERS)), [TITLES[paper] for paper in PAPERS], fontsize=6.5)
     axes.set(xlabel="claims of the paper", ylim=(len(PAPERS) - 0.5, -0.6))

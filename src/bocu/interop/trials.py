@@ -216,8 +216,8 @@ class Question:
         Raises:
             BocuError: trials are too few, or hold what they must not.
         """
-        for name in self._unreported(trials):
-            raise BocuError(f"trials: none of {len(trials)} reports the context '{name}'")
+        if missing := self._unreported(trials):
+            raise BocuError(f"trials: none of {len(trials)} reports the context '{missing[0]}'")
         stated = (*self.options.get("constraints", ()), *constraints)
         parts = tuple(parameter.part for parameter in parameters)
         if stated and any(isinstance(part, Stepped) for part in parts):

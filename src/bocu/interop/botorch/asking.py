@@ -195,8 +195,8 @@ Stated = TypeVar("Stated", bound=Parameters)
 Asking = TypeVar("Asking", bound=BotorchParameters)
 
 
-class MadeAnew(Algorithm[Stated]):
-    """An algorithm that is made anew in each round from all that it was told, in the unit cube.
+class RebuiltAlgorithm(Algorithm[Stated]):
+    """An algorithm that is rebuilt in each round from all observations, in the unit cube.
 
     Attributes:
         decisions: the space of decisions and the unit cube.
@@ -272,7 +272,7 @@ class MadeAnew(Algorithm[Stated]):
         self._round = round
 
 
-class BotorchAlgorithm(MadeAnew[Asking]):
+class BotorchAlgorithm(RebuiltAlgorithm[Asking]):
     """The largest value of an acquisition function, which subclasses make.
 
     It recommends the best of the decisions tried, by the measure of the posterior mean over such contexts as the next

@@ -17,7 +17,7 @@ from bocu.core.about import Size, Work, planning_only
 from bocu.core.parameters import Parameters
 from bocu.core.rounds import CONTINUOUS, FiniteDomain, Round
 from bocu.core.ties import first_best
-from bocu.interop.botorch.asking import MadeAnew
+from bocu.interop.botorch.asking import RebuiltAlgorithm
 from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.continuous.structure import product
@@ -83,7 +83,7 @@ class Told:
 PeerParametersType = TypeVar("PeerParametersType", bound=PeerParameters)
 
 
-class Peer(MadeAnew[PeerParametersType]):
+class Peer(RebuiltAlgorithm[PeerParametersType]):
     """An optimiser of another package."""
 
     protocols = ("general", "data-driven", *CONTINUOUS)
