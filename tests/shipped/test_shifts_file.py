@@ -7,7 +7,7 @@ from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
 from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.configuration import read_experiment_file
 
-SHIFTS = ("jump", "drift", "season")
+SHIFTS = ("jump", "drift", *(f"season-period-{period}" for period in (4, 8, 16, 32)))
 REFERENCES = ("stated", "announced", "empirical", "window")
 
 
@@ -15,12 +15,15 @@ def test_every_function_meets_every_shift_and_every_grid_the_references(root):
     plan = plan_of(root, "shifts")
     wanted = {f"{problem}-{shift}" for problem in ("ackley", "branin", "newsvendor") for shift in SHIFTS}
     wanted |= {f"{problem}-{told}" for problem in ("two", "grid") for told in REFERENCES}
-    assert wanted | {"grid-discounted", "grid-kde"} == set(plan.problems)
+    still = {f"{problem}-still" for problem in ("ackley", "branin", "newsvendor")}
+    assert wanted | still | {"grid-discounted", "grid-kde"} == set(plan.problems)
     for label, problem in plan.problems.items():
-        shift = problem.parameters.shift
-        assert shift is not None
-        if label.partition("-")[2] in SHIFTS:
-            assert shift.name == label.partition("-")[2]
+        shift, said = problem.parameters.shift, label.split("-")
+        assert (shift is None) == (label in still)
+        if said[1] in ("jump", "drift", "season"):
+            assert shift.name == said[1]
+        if said[1] == "season":
+            assert shift.parameters["period"] == int(said[3])
     continuous = {key[2] for key in plan.branches if key[0] == "ackley-jump"}
     forgetting = {f"{name}-{how}" for name in ("sbo-kde", "drbo-kde") for how in ("window", "discount")}
     assert {"random", "gp-ucb", "sbo-kde", "drbo-kde"} | forgetting == continuous
@@ -35,6 +38,8 @@ def test_it_runs_to_its_scores(root):
         "seeds": 1,
         "problems": [entry for entry in problems if entry["label"] in kept],
         "algorithms": ["random", "ucb-so"],
+        "sweep": [],
+        "claims": [],
         "figures": [],
     }
     run_all(plan_of(root, "shifts", **changes))
