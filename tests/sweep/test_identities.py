@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
+from bocu.problems.data.catalogue import load_catalogue
+from bocu.problems.data.infection import prepare_infection
 from bocu.sweep.archive.identities import (
     algorithm_identity,
     algorithm_probe,
@@ -177,6 +180,23 @@ def test_data_are_known_by_what_they_hold(tmp_path):
     assert str(one) == str(other) != str(problem_identity(problem, {}))
     with pytest.raises(BocuError, match=r"gone.csv: no such file, which problem/gp-sample is built from"):
         problem_identity(problem, {"data": str(tmp_path / "gone.csv")})
+
+
+def test_which_copy_of_the_data_was_read_changes_nothing(tmp_path, root):
+    catalogue = load_catalogue(root / "data/sources.yaml")
+    values = np.random.default_rng(0).standard_normal(50)
+    found = {}
+    for source, scale in (("mirror", 1.0), ("simulate", 1.0), ("shipped", 1.1)):
+        folder = tmp_path / source
+        folder.mkdir()
+        raw = folder / "infection_X_y.npz"
+        np.savez(raw, X=np.random.default_rng(1).random((50, 5)), y=scale * values)
+        prepare_infection([raw], folder / "runs.nc", catalogue.origin("infection", "runs", source))
+        grid = {"decision_points": [3, 3], "context_points": [2, 2, 2]}
+        problem = stated("problem", "infection", {"source": source, **grid})
+        found[source] = problem_identity(problem, {"data": str(folder / "runs.nc")})
+    assert str(found["mirror"]) == str(found["simulate"]) != str(found["shipped"])
+    assert "source" not in found["mirror"].stated["parameters"]
 
 
 def probe_of(kind: str, name: str) -> str:

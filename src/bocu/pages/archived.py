@@ -51,7 +51,7 @@ def beside(entry: ArchivedFile, archive: Archive, margin: Margin | None) -> Draw
     """Draw an entry's branches with those of an archive that meet them."""
     others = list(met_by(entry, archive))
     every = meetings(entry, others, margin)
-    met = [each for each in every if any(run.entry is not entry for run in each.runs.values())]
+    met = [each for each in every if len({run.entry is entry for run in each.runs.values()}) == 2]  # mine and theirs
     found = [one for each in met for one in comparison(each, entry)]
     if not any(one.unit > 0 for one in found):
         reason = f"{archive.folder} has no other method of the same problems, metrics and seeds"

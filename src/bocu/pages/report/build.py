@@ -205,9 +205,10 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             cube.release()
     commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
     names = [chapter.origin.name for chapter in chapters]
+    archive = any(chapter.experiment.get("compare") for chapter in chapters)
     return {
         **shown,
-        "answers": answers(compared, spent, commands, tried),
+        "answers": answers(compared, spent, commands, tried, archive),
         "times": tables.times(spent),
         "absent": [label for chapter in chapters for label in chapter.absent],
         "numbers": embedded.script_json(embedded.index(panels, names, reference, seeds, str(output))),

@@ -58,7 +58,13 @@ class Answer:
     command: str = ""
 
 
-def answers(found: Sequence[Compared], times: Sequence[Spent], command: str, tried: Sequence[str] = ()) -> list[Answer]:
+def answers(
+    found: Sequence[Compared],
+    times: Sequence[Spent],
+    command: str,
+    tried: Sequence[str] = (),
+    archive: bool = False,
+) -> list[Answer]:
     """Answer the five questions, all of the same comparisons and methods.
 
     Args:
@@ -66,21 +72,24 @@ def answers(found: Sequence[Compared], times: Sequence[Spent], command: str, tri
         times: what each algorithm took on each problem.
         command: what makes all of it again.
         tried: problems whose decisions are tried on a simulator, and only what is recommended is deployed.
+        archive: whether the page has a figure of these runs beside those of the archive.
     """
     first = leaders(found)
     who = who_leads(found) if found else "Nobody yet: no two algorithms have finished runs on one problem."
+    if archive and not found:
+        who = "No two algorithms were run here on one problem: who leads beside the archive is told by its figure."
     return [
         Answer("Who wins?", who, "overview"),
-        Answer("How surely?", _surely(found, tried), "overview"),
+        Answer("How surely?", _surely(found, tried, archive), "overview"),
         Answer("Where not?", _where_not(found, first)),
         Answer("At what cost?", _cost(times, first), "time"),
         Answer("How do I rerun this?", "Finished runs are kept:", "configuration", command),
     ]
 
 
-def _surely(found: Sequence[Compared], tried: Sequence[str]) -> str:
+def _surely(found: Sequence[Compared], tried: Sequence[str], archive: bool) -> str:
     if not found:
-        return "Not at all: there are no two algorithms to compare."
+        return "The same figure tells." if archive else "Not at all: there are no two algorithms to compare."
     seeds = [max(map(len, each.table.regrets.values())) for each in found]
     few = sum(count < VERDICT_SEEDS for count in seeds)
     if few == len(found):

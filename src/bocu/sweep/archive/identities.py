@@ -10,13 +10,15 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bocu.core.errors import BocuError
-from bocu.core.io.files import canonical_json
-from bocu.core.io.hashes import contents_sha256
+from bocu.core.io.files import canonical_json, open_netcdf, reading
+from bocu.core.io.hashes import sha256
+from bocu.core.io.lineage import seal
 from bocu.core.loading import load
 from bocu.core.numerics import kernel, refuse_other_kernel
 from bocu.core.plain import Inputs, Plain, Specification
@@ -154,17 +156,30 @@ def problem_identity(specification: Specification, inputs: Inputs) -> Identity:
     Raises:
         BocuError: one is not there.
     """
-    try:
-        data = {name: [contents_sha256(path) for path in _listed(paths)] for name, paths in sorted(inputs.items())}
-    except FileNotFoundError as error:
-        raise BocuError(f"{error.filename}: no such file, which {specification['class']} is built from") from None
+    data: dict[str, list[str]] = {}
+    for name, paths in sorted(inputs.items()):
+        for path in _listed(paths):
+            if not Path(path).is_file():
+                raise BocuError(f"{path}: no such file, which {specification['class']} is built from")
+            data.setdefault(name, []).append(_values_sha256(path))
     probe = _probe(problem_probe, canonical_json(specification), canonical_json(inputs), canonical_json(data))
     return _known_by(specification, probe, data)
 
 
 def _known_by(specification: Specification, probe: str, data: Mapping[str, list[str]]) -> Identity:
     stated = {**_without_code(specification), "revision": load(specification["class"]).about.revision, "probe": probe}
-    return Identity({**stated, **({"data": data} if data else {})})
+    if not data:
+        return Identity(stated)
+    stated["parameters"].pop("source", None)  # what the data hold counts, not which copy of them this is
+    return Identity({**stated, "data": data})
+
+
+def _values_sha256(path: str) -> str:
+    """Return the hash of what a file holds but for attributes, which say where it came from."""
+    if not path.endswith(".nc"):
+        return sha256(path)
+    with open_netcdf(path, decode_times=False) as data, reading(path):
+        return seal(data.drop_attrs(deep=False))
 
 
 @functools.cache
