@@ -70,9 +70,16 @@ def test_what_is_deployed_is_said_to_count_on_a_simulator():
 
 def test_nobody_wins_with_too_few_seeds():
     texts = told(comparison("hills", seeds=6, MLE=1, PE=2), comparison("wells", seeds=5, MLE=1, PE=2))
-    assert texts["Who wins?"].startswith("Nobody can be named in 2 comparisons: 30 seeds decide, there are 5.")
+    assert texts["Who wins?"].startswith("Nobody can be named in 2 comparisons: 30 seeds decide, there are 5 to 6.")
     assert texts["How surely?"] == "Not at all: 6 seeds at most, and a verdict takes 30 paired ones."
     assert texts["Where not?"] == "Not known before there is a winner."
+
+
+def test_one_method_alone_is_sent_to_the_figure_beside_the_archive():
+    assert [answer.text for answer in answers([], TIMES, "snakemake")][0].startswith("Nobody yet")
+    who, surely, *_ = (answer.text for answer in answers([], TIMES, "snakemake", archive=True))
+    assert who.endswith("who leads beside the archive is told by its figure.")
+    assert surely == "The same figure tells."
 
 
 def test_few_seeds_of_one_comparison_are_said():

@@ -253,9 +253,10 @@ def _told_of(first: tuple[str, ...], found: Sequence[Compared], several: bool) -
     where = spoken(problems) if len(problems) <= MOST_PROBLEMS else counted(len(problems), "problem")
     among = f"{counted(len(found), 'comparison')}{f' on {where}' if several else ''}"
     if not first:
-        fewest = min(len(own) for each in found for own in each.table.regrets.values() if own)
-        few = f"{VERDICT_SEEDS} seeds decide, there are {fewest}"
-        return f"Nobody can be named in {among}: {few if fewest < VERDICT_SEEDS else 'no two are told apart'}."
+        seeds = {len(own) for each in found for own in each.table.regrets.values() if own}
+        there = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(min(seeds))
+        few = f"{VERDICT_SEEDS} seeds decide, there are {there}"
+        return f"Nobody can be named in {among}: {few if min(seeds) < VERDICT_SEEDS else 'no two are told apart'}."
     most = sum(first[0] in each.leading for each in found)
     sentence = f"{spoken(first)} {'leads' if len(first) == 1 else 'lead'} in {most} of {among}"
     alone = sum(each.leading == list(first) and each.table.alone is not None for each in found)
