@@ -76,7 +76,7 @@ def test_nobody_wins_with_too_few_seeds():
 
 
 def test_one_method_alone_is_sent_to_the_figure_beside_the_archive():
-    assert [answer.text for answer in answers([], TIMES, "snakemake")][0].startswith("Nobody yet")
+    assert answers([], TIMES, "snakemake")[0].text.startswith("Nobody yet")
     who, surely, *_ = (answer.text for answer in answers([], TIMES, "snakemake", archive=True))
     assert who.endswith("who leads beside the archive is told by its figure.")
     assert surely == "The same figure tells."
