@@ -19,7 +19,7 @@ from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING, counted, number
 from bocu.pages.archived import comparison
-from bocu.pages.figures.who_wins import HOW_TO_READ, drawn, who_leads
+from bocu.pages.figures.who_wins import HOW_TO_READ, MOST_PANELS, drawn, who_leads
 from bocu.sweep.archive.comparing import Meeting, board
 from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, core_hours
 from bocu.sweep.evaluation.standings import LEADING
@@ -122,13 +122,14 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
         drawing = drawn(compared)
     assert drawing.narrow is not None
     write_pictures("board", drawing.figure, drawing.narrow)
+    cut = f" {MOST_PANELS} comparisons are drawn; the table has all." if len(compared) > MOST_PANELS else ""
     versions = ", ".join(f"[{name}]({name}.csv)" for name in frozen) or "none yet"
     lines = [
         "# The board",
         f"**{who_leads(compared)}**",
         HOW,
         shown("board", drawing.alternative),
-        f"{HOW_TO_READ} Drawn by `python docs/make_board.py` from the files below.",
+        f"{HOW_TO_READ}{cut} Drawn by `python docs/make_board.py` from the files below.",
         f"## Standings\n\n{counted(len(found), 'comparison')}. Versions that never change: {versions}; this page "
         "is the next, and grows with the archive.",
         FILTER,

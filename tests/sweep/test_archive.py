@@ -117,6 +117,14 @@ def test_on_the_board_every_problem_stands_once_under_each_metric_of_any_file(ro
 FROZEN = {"board-1.csv": "b8795e772c5ffe4c757bf93380b9d7323e153188cb2af49502021fe2c7627a7c"}
 
 
+def test_what_another_file_scores_by_a_metric_of_its_own_is_judged_by_that_alone(root):
+    """`tay2024-true-bound.nc` has the problems of `tay2024.nc`, and no metric of its objectives under the MMD."""
+    crossed = {
+        met.problem for _, met in board(Archive(root / "docs/results")) if met.objective not in ("any", met.metric)
+    }
+    assert crossed == {"harbour"}
+
+
 def test_a_frozen_board_never_changes(root):
     assert {file.name: sha256(file) for file in (root / "docs").glob("board-*.csv")} == FROZEN
 

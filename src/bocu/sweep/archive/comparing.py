@@ -113,7 +113,7 @@ def meetings(
     for problem, of in entry.reduced.identities.items():
         mine = [run for run in entry.runs if run.problem == problem]
         every = [*mine, *(run for run in others if run.key[0] == of["problem"])]
-        pursued = _pursued(every)
+        pursued = _pursued([run for run in every if not _scored_elsewhere(run, of["metrics"])])
         seeds = frozenset().union(*(run.seeds for run in mine)) if same_seeds else None
         for objective, metric in shown_pairs(
             list(pursued) or [NO_OBJECTIVE], entry.reduced.problems[problem].known.metrics
@@ -123,6 +123,12 @@ def meetings(
             allowed = [run for run in every if run.key[1] in ("", pursued.get(objective, ""))]
             if found := _meeting(problem, objective, metric, of["metrics"][metric], allowed, margin, seeds):
                 yield found
+
+
+def _scored_elsewhere(run: Run, metrics: Mapping[str, str]) -> bool:
+    """Return whether what a branch pursues has a metric of its own in its file, which is none of these."""
+    own = run.entry.reduced.identities[run.problem]["metrics"].get(run.objective)
+    return own is not None and own not in metrics.values()
 
 
 def _pursued(runs: Sequence[Run]) -> dict[str, str]:
