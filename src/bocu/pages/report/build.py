@@ -32,6 +32,7 @@ from bocu.sweep.evaluation.run_statistics import TOLD
 from bocu.sweep.evaluation.standings import VERDICT_SEEDS
 from bocu.sweep.evaluation.statistics import LEAST_SEEDS
 from bocu.sweep.experiment.papers import papers
+from bocu.sweep.experiment.paths import ResultPaths
 from bocu.sweep.origin_files import OriginFiles, results_folder
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -59,6 +60,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "script": ("elements", "state", "tables", "plot", "panels", "page"),
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
+BESIDE_ARCHIVE = Path(ResultPaths("").beside_archive()).stem
+"""Label of the figure of results beside the archive."""
 _MANY, _FIRST = 8, 3
 """Words beyond which not all are listed, and how many are then."""
 
@@ -205,7 +208,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             cube.release()
     commands = " && ".join(chapter.origin.sweep_command() for chapter in chapters)
     names = [chapter.origin.name for chapter in chapters]
-    archive = any(chapter.experiment.get("compare") for chapter in chapters)
+    archive = any(each.label == BESIDE_ARCHIVE and not each.empty for chapter in chapters for each in chapter.pictures)
     return {
         **shown,
         "answers": answers(compared, spent, commands, tried, archive),
