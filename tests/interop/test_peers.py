@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
-from bocu.interop.peers import Told, expectations
-from bocu.learners.surrogates.continuous.model import ContinuousGP
-from bocu.learners.surrogates.continuous.structure import product
 from bocu.sweep.experiment.registry import find
 
 CORNERS = np.array([[0.0, 10.0], [0.0, 20.0], [4.0, 10.0], [4.0, 20.0]])
@@ -53,35 +50,6 @@ def test_optuna_proposes_what_a_study_of_its_own_would():
         study.add_trial(optuna.trial.create_trial(params=told, distributions=space, value=value))
     wanted = study.ask(space).params
     np.testing.assert_allclose(learner.ask(Round(t=13)) / box.upper, [wanted["x0"], wanted["x1"]], rtol=1e-12)
-
-
-def test_the_shared_model_recommends_what_is_best_in_the_announced_contexts_and_not_the_luckiest_trial():
-    pytest.importorskip("optuna")
-    mostly_dry = Round(t=10, reference=np.array([0.9, 0.1]))
-    unlucky, lucky = peer("optuna", recommends="shared-model"), peer("optuna")
-    told = [(x, 0, float(CORNERS[x] @ [0.1, 0.02])) for x in range(4)] * 2 + [(0, 1, 5.0)]
-    for learner in (unlucky, lucky):
-        for one in told:
-            learner.tell(*one)
-        learner.ask(mostly_dry)
-    assert lucky.recommend() == 0  # in the one wet season
-    assert unlucky.recommend() == 3
-
-
-def test_expectations_are_the_posterior_mean_averaged_by_the_weights():
-    draw = np.random.default_rng(4)
-    decisions, contexts, payoffs = draw.random((8, 2)), draw.random((8, 1)), draw.random(8)
-    likely, weights = np.array([[0.2], [0.7]]), np.array([0.25, 0.75])
-    model = ContinuousGP(product(2, 1, "matern-5/2", "squared-exponential"))
-    for row in zip(decisions, contexts, payoffs, strict=True):
-        model.add(*row)
-    posterior = model.posterior(np.random.default_rng(0))
-    wanted = sum(
-        weight * posterior.moments(np.hstack([decisions, np.tile(context, (8, 1))]))[0]
-        for context, weight in zip(likely, weights, strict=True)
-    )
-    found = expectations(Told(decisions, contexts, payoffs, likely, weights), np.random.default_rng(0))
-    np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
 
 @pytest.mark.ci

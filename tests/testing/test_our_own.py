@@ -22,10 +22,9 @@ BOTORCH = {
     "mars": {"contexts": 4, "samples": 16},
     "qnehvi": {"samples": 16},
 }
-PEERS = {name: {"recommends": "shared-model"} for name in ("optuna", "ax", "xopt")}
+PEERS = ("optuna", "ax", "xopt")
 NEEDED = {
     **BOTORCH,
-    **PEERS,
     "constant": {"decision": 2},
     "rs": {"tau": 0.1},
     "lenient": {"tau": -1.0},  # one that the best decision meets: what it falls short by is no regret

@@ -8,31 +8,16 @@ are in the unit cube; of finitely many decisions the one nearest to the package'
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field
 
 from bocu.core.about import Size, Work, planning_only
-from bocu.core.parameters import Parameters
 from bocu.core.rounds import CONTINUOUS, FiniteDomain, Round
 from bocu.core.ties import first_best
-from bocu.interop.botorch.asking import RebuiltAlgorithm
+from bocu.interop.botorch.asking import RebuiltAlgorithm, Stated
 from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS
-from bocu.learners.surrogates.continuous.model import ContinuousGP
-from bocu.learners.surrogates.continuous.structure import product
 
 PAYOFF = "payoff"
-
-
-class PeerParameters(Parameters):
-    """Which decision is deployed."""
-
-    recommends: Literal["own", "shared-model"] = Field(
-        "own",
-        description="`own`: as the package says; `shared-model`: of the decisions tried the one of the best "
-        "expectation by a Gaussian process of decisions and contexts, the same for all packages, fitted to all of it",
-    )
 
 
 @dataclass(frozen=True)
@@ -80,18 +65,14 @@ class Told:
         return best
 
 
-PeerParametersType = TypeVar("PeerParametersType", bound=PeerParameters)
-
-
-class Peer(RebuiltAlgorithm[PeerParametersType]):
+class Peer(RebuiltAlgorithm[Stated]):
     """An optimiser of another package."""
 
     protocols = ("general", "data-driven", *CONTINUOUS)
-    Parameters: ClassVar[type[Parameters]] = PeerParameters
 
     @classmethod
     @planning_only
-    def work(cls, parameters: PeerParametersType, size: Size, rounds: int) -> Work:
+    def work(cls, parameters: Stated, size: Size, rounds: int) -> Work:
         return Work({"round": rounds, "told": rounds**2 / 2}, numbers=TORCH_NUMBERS)
 
     def _proposed(self, round: Round) -> np.ndarray:
@@ -101,8 +82,6 @@ class Peer(RebuiltAlgorithm[PeerParametersType]):
 
     def _best(self, round: Round, generator: np.random.Generator) -> np.ndarray:
         told = self._told(round)
-        if self.parameters.recommends == "shared-model":
-            return told.best(expectations(told, generator))
         return self._deployed(told, int(generator.integers(2**31)))
 
     @abstractmethod
@@ -123,21 +102,3 @@ class Peer(RebuiltAlgorithm[PeerParametersType]):
         else:
             likely, weights = contexts, np.full(len(contexts), 1.0 / len(contexts))
         return Told(decisions, contexts, self.payoffs[:, 0], likely, weights)
-
-
-def expectations(told: Told, generator: np.random.Generator) -> np.ndarray:
-    """Return the expected payoff of every decision tried, by the posterior mean of the model that packages share.
-
-    Its kernel is a Matern-5/2 over decisions times a squared exponential over contexts, fitted by maximum a posteriori.
-
-    Returns:
-        Shape (t,), in units of the payoff.
-    """
-    width = told.decisions.shape[1]
-    model = ContinuousGP(product(width, told.contexts.shape[1], "matern-5/2", "squared-exponential"))
-    for row in zip(told.decisions, told.contexts, told.payoffs, strict=True):
-        model.add(*row)
-    posterior = model.posterior(generator)
-    pairs = told.pairs()
-    means = posterior.shift + posterior.scale * (posterior.mean + posterior.covariance(pairs) @ posterior.weights)
-    return told.expected(means)

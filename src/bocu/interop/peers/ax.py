@@ -9,13 +9,13 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
 from bocu.interop.botorch.models import seeded
-from bocu.interop.peers import PAYOFF, Peer, PeerParameters, Told
+from bocu.interop.peers import PAYOFF, Peer, Told
 
 if TYPE_CHECKING:
     from ax.api.client import Client
 
 
-class AxParameters(PeerParameters):
+class AxParameters(Parameters):
     """Whether it knows of contexts."""
 
     contexts: bool = Field(

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
-from bocu.interop.peers import Peer, PeerParameters, Told
+from bocu.interop.peers import Peer, Told
 
 
-class OptunaParameters(PeerParameters):
+class OptunaParameters(Parameters):
     """Which sampler."""
 
     sampler: Literal["gp", "tpe"] = Field("gp", description="`gp`: its Gaussian process; `tpe`: tree-structured Parzen")

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from bocu.core.about import About, Look
+from bocu.core.parameters import NoParameters
 from bocu.interop.botorch.models import seeded
-from bocu.interop.peers import PAYOFF, Peer, PeerParameters, Told
+from bocu.interop.peers import PAYOFF, Peer, Told
 
 
-class XoptPeer(Peer[PeerParameters]):
+class XoptPeer(Peer[NoParameters]):
     """The next decision of a generator of Xopt; what it deploys is the best tried by its model, averaged over contexts.
 
     Xopt itself recommends nothing where a variable is contextual: that average is ours.
@@ -22,6 +23,7 @@ class XoptPeer(Peer[PeerParameters]):
         paper="Roussel et al. 2023",
         look=Look("indigo", "solid", "v"),
     )
+    Parameters = NoParameters
 
     def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
         with seeded(seed):

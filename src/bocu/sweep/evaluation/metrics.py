@@ -19,6 +19,7 @@ from bocu.core.rounds import EVERY, SCALARISED, TIME_VARYING, BoxDomain, Domain,
 from bocu.core.ties import first_best
 from bocu.problems.base import Realisation
 from bocu.robust.objectives.functions import Objective, UncertaintyObjective
+from bocu.sweep.evaluation.deployed import Deployed
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
 from bocu.sweep.evaluation.robust_front import RunFront
 from bocu.sweep.evaluation.scalarised_metrics import ScalarisedScores
@@ -301,10 +302,12 @@ class Scorer:
     Attributes:
         metric: what values decisions.
         under: None: the law that was met.
+        deployed: whose recommendation after the last round it scores, alone; None: it scores every decision taken.
     """
 
     metric: Metric
     under: PathPoint | None = None
+    deployed: Deployed | None = None
 
     def met(
         self, realisation: Realisation, situations: Sequence[Situation], refined: bool = False
@@ -327,8 +330,8 @@ class Scorer:
 
 
 def build_scorer(specification: Specification) -> Scorer:
-    """Build the metric of a plain specification: `class`, `parameters`, and where it has one `under`."""
+    """Build the metric of a plain specification: `class`, `parameters`, and where it has them `under`, `deployed`."""
     target = load(specification["class"])
     metric = made(specification["class"], target, target.Parameters.model_validate(specification["parameters"]))
     under = specification.get("under")
-    return Scorer(metric, None if under is None else PathPoint.model_validate(under))
+    return Scorer(metric, None if under is None else PathPoint.model_validate(under), specification.get("deployed"))

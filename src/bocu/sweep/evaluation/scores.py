@@ -16,6 +16,7 @@ from bocu.core.plain import Specification
 from bocu.core.randomness import Streams
 from bocu.core.rounds import FiniteDomain
 from bocu.problems.scalarised_optimum import weight_net
+from bocu.sweep.evaluation.deployed import deployed
 from bocu.sweep.evaluation.metrics import Scorer, build_scorer
 from bocu.sweep.evaluation.optima import read_optima
 from bocu.sweep.evaluation.robust_front import WEIGHTS, RunFront
@@ -162,6 +163,12 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Scorer]) ->
         ]
         decisions = run[decision_variable(realisation.description.decisions)].values
         for column, metric in enumerate(panel):
+            if metric.deployed is not None:
+                found["regret"][column, row, :-1] = 0.0
+                final = deployed(run, realisation, situations[-1], metric.deployed)
+                scored = metric.score(realisation, situations[-1:], final)
+                found["regret"][column, row, -1:], found["value"][column, row, -1:] = scored
+                continue
             scored = metric.score(realisation, situations, decisions)
             found["regret"][column, row], found["value"][column, row] = scored
             if "hypervolume_share" in found:

@@ -28,6 +28,9 @@ class Component:
     #: Of a metric, the law that it scores under, plain; None: the law that was met.
     under: Mapping[str, Any] | None = None
 
+    #: Of a metric, whose recommendation it scores; None: the decisions taken.
+    deployed: str | None = None
+
     #: Of a metric, the label of the entry that states it, with others where it states several.
     entry: str = ""
 
@@ -51,7 +54,7 @@ class Component:
     @property
     def specification(self) -> Plain:
         """Its class and parameters, as plain data."""
-        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json"), **self._law}
+        return {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json"), **self.scored}
 
     @property
     def searched(self) -> bool:
@@ -59,8 +62,10 @@ class Component:
         return not self.registered.origin and (self.under is not None or self.kind.discretised)
 
     @property
-    def _law(self) -> Plain:
-        return {} if self.under is None else {"under": self.under}
+    def scored(self) -> Plain:
+        """What a metric scores other than decisions taken under the law that was met, as a specification has it."""
+        stated = {"under": self.under, "deployed": self.deployed}
+        return {key: value for key, value in stated.items() if value is not None}
 
 
 class ScoringObjective(Component):
@@ -74,7 +79,7 @@ class ScoringObjective(Component):
     def specification(self) -> Plain:
         # The metric is named beside the objective, so that scores by other metrics do not reach its code.
         objective = {"class": self.registered.identity, "parameters": self.parameters.model_dump(mode="json")}
-        return {"class": OBJECTIVE_METRIC, "parameters": {"objective": objective}, **self._law}
+        return {"class": OBJECTIVE_METRIC, "parameters": {"objective": objective}, **self.scored}
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,12 @@ class MetricEntry(TitledEntry):
         "laws, `{from: LAW, to: LAW, steps: 5, until: 1}`, where `from` is the reference if left out; or a list of "
         "laws. Paths and lists make as many metrics, the label followed by `-0`, `-1`, ...",
     )
+    deployed: Literal["own", "shared-model"] | None = Field(
+        None,
+        description="Score what is deployed after the last round alone, in place of every decision taken: `own`, what "
+        "the algorithm recommends; `shared-model`, of the decisions it tried the one of the best expectation by a "
+        "Gaussian process of decisions and contexts, the same for all algorithms.",
+    )
 
 
 class AlgorithmEntry(TitledEntry):

@@ -14,7 +14,7 @@ from bocu.core.errors import BocuError, shown
 from bocu.core.io.files import canonical_json
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Reading, nearest, sections, validate
-from bocu.core.rounds import CONTINUOUS, TIME_VARYING, BoxDomain, Outline
+from bocu.core.rounds import CONTINUOUS, SCALARISED, TIME_VARYING, BoxDomain, Outline
 from bocu.problems.base import ProblemParameters
 from bocu.problems.data.catalogue import Catalogue
 from bocu.robust.ambiguity.parameters import SetParameters
@@ -212,7 +212,7 @@ def metrics_of(
     Raises:
         BocuError: a law is not one, or there is no label for each.
     """
-    metric = replace(metric, entry=entry.label)
+    metric = replace(metric, entry=entry.label, deployed=entry.deployed)
     if entry.under is None:
         return [metric]
     laws = [law.model_dump(mode="json") for law in load(_READ_UNDER)(entry.under, f"{where}under.", reading)]
@@ -235,6 +235,9 @@ def refuse_unscorable(where: str, metric: Component, problem: Component, protoco
     """
     if metric.under is not None and protocol in TIME_VARYING:
         raise BocuError(f"{where}.under: '{problem.label}' has time steps for contexts, which follow no law")
+    if metric.deployed is not None and protocol in (*TIME_VARYING, *SCALARISED):
+        why = "changes from step to step" if protocol in TIME_VARYING else "weighs outputs anew in every round"
+        raise BocuError(f"{where}.deployed: '{problem.label}' {why}: no single decision is deployed")
     continuous = protocol in CONTINUOUS
     if not continuous and metric.under is None:
         return

@@ -275,7 +275,7 @@ class Plan:
                     "label": c.label,
                     "name": c.registered.name,
                     "parameters": c.parameters.model_dump(mode="json"),
-                    **({"under": c.under} if c.under else {}),
+                    **c.scored,
                 }
                 for c in components
             ]

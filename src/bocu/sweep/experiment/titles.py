@@ -49,6 +49,8 @@ def _told(component: Component) -> Told:
     title = component.title or component.kind.about.title
     if law and not component.title:
         title += f" under {_law_name(law)}"
+    if component.deployed and not component.title:
+        title += " of what is deployed" if component.deployed == "own" else " of what one model would deploy"
     sets = (
         []
         if component.title

@@ -1,0 +1,84 @@
+"""What is deployed after a run's last round: `deployed` of a metric.
+
+An algorithm's own recommendation judges its search and its recommender together; the same model for all, told the same
+rows, judges what the search alone is worth.
+"""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bocu.core.randomness import Streams
+from bocu.core.rounds import FiniteDomain, Situation
+from bocu.core.ties import first_best
+from bocu.learners.algorithms.continuous_base import Scaling
+from bocu.learners.surrogates.continuous.model import ContinuousGP
+from bocu.learners.surrogates.continuous.structure import product
+from bocu.problems.base import Realisation
+from bocu.sweep.runs.records import context_variable, decision_variable
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Deployed = Literal["own", "shared-model"]
+
+
+def deployed(run: "xr.Dataset", realisation: Realisation, last: Situation, by: Deployed) -> np.ndarray:
+    """Return the decision that a run of one seed would deploy: indices, shape (1,), or coordinates, (1, dimension).
+
+    Args:
+        run: its rows, the initial design first.
+        realisation: the problem as the seed met it.
+        last: what stood before its last round.
+        by: `own`: what the algorithm recommended after the last round; `shared-model`: of the decisions tried the one
+            of the best `expectations` over the contexts announced, in a box of them over those met.
+    """
+    decisions, contexts = realisation.description.decisions, realisation.description.contexts
+    if by == "own":
+        own: np.ndarray = run["recommended_index" if isinstance(decisions, FiniteDomain) else "recommended"].values[-1:]
+        return own
+    tried, met = run[decision_variable(decisions)].values, run[context_variable(contexts)].values
+    inwards = Scaling(contexts).inwards
+    seen = np.stack([inwards(context) for context in met])
+    if isinstance(contexts, FiniteDomain):
+        weights = np.asarray(last.reference)
+        likely, weights = np.stack([inwards(index) for index in np.flatnonzero(weights)]), weights[weights > 0.0]
+    else:
+        likely, weights = seen, np.full(len(seen), 1.0 / len(seen))
+    points = np.stack([Scaling(decisions).inwards(decision) for decision in tried])
+    generator = Streams(int(run["seed"]))["algorithm"]
+    best = first_best(expectations(points, seen, run["observation"].values, likely, weights, generator))
+    return tried[best : best + 1]
+
+
+def expectations(
+    decisions: np.ndarray,
+    contexts: np.ndarray,
+    payoffs: np.ndarray,
+    likely: np.ndarray,
+    weights: np.ndarray,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Return the expected payoff of every decision tried, by the posterior mean of a Gaussian process.
+
+    Its kernel is a Matern-5/2 over decisions times a squared exponential over contexts, fitted by maximum a posteriori.
+
+    Args:
+        decisions: in the unit cube, shape (t, Dx).
+        contexts: those met, in the unit cube, shape (t, Dc).
+        payoffs: as observed, shape (t,).
+        likely: contexts that the expectation is over, in the unit cube, shape (M, Dc).
+        weights: their probabilities, shape (M,).
+        generator: where the fit starts from.
+
+    Returns:
+        Shape (t,), in units of the payoff.
+    """
+    model = ContinuousGP(product(decisions.shape[1], contexts.shape[1], "matern-5/2", "squared-exponential"))
+    for row in zip(decisions, contexts, payoffs, strict=True):
+        model.add(*row)
+    posterior = model.posterior(generator)
+    pairs = np.hstack([np.repeat(decisions, len(likely), axis=0), np.tile(likely, (len(decisions), 1))])
+    means = posterior.shift + posterior.scale * (posterior.mean + posterior.covariance(pairs) @ posterior.weights)
+    expected: np.ndarray = means.reshape(len(decisions), -1) @ weights
+    return expected
