@@ -24,7 +24,10 @@ def trials(count=9, seed=0):
     return [(x, c, float(CORNERS[x] @ [0.1, 0.02] + 3.0 * c)) for x, c in pairs]
 
 
-@pytest.mark.parametrize("name", ["optuna", pytest.param("xopt", marks=pytest.mark.ci)])
+LATER = [pytest.param(name, marks=pytest.mark.ci) for name in ("xopt", "emukit", "smac")]
+
+
+@pytest.mark.parametrize("name", ["optuna", *LATER])
 def test_of_finitely_many_the_nearest_decision_that_is_available_is_taken(name):
     pytest.importorskip(name)
     learner = peer(name)

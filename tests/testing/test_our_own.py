@@ -22,7 +22,7 @@ BOTORCH = {
     "mars": {"contexts": 4, "samples": 16},
     "qnehvi": {"samples": 16},
 }
-PEERS = ("optuna", "ax", "xopt")
+PEERS = ("optuna", "ax", "xopt", "emukit", "smac")
 NEEDED = {
     **BOTORCH,
     "constant": {"decision": 2},
@@ -51,7 +51,7 @@ SLOW |= {"ts-bocu-kde", "ucb-bocu-kde", "wdrbo", "ackley-2-4", "wass", "phi", *C
 # These wait for `.ci/run`.
 LATER = SLOW - {"gp-ucb", "sbo-kde", "drmobo"}
 # The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
-SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt"}
+SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt", "emukit", "smac"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
 FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}

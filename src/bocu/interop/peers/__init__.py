@@ -49,6 +49,11 @@ class Told:
         names = self.names(with_contexts)
         return [dict(zip(names, row, strict=True)) for row in table.tolist()]
 
+    def fixed(self, seed: int) -> dict[str, float]:
+        """Return a context drawn from those that are likely, by name."""
+        drawn = np.random.default_rng(seed).choice(len(self.likely), p=self.weights)
+        return dict(zip(self.names(True)[self.decisions.shape[1] :], self.likely[drawn].tolist(), strict=True))
+
     def pairs(self) -> np.ndarray:
         """Return the decisions tried, each in all likely contexts, shape (t * M, Dx + Dc)."""
         decisions = np.repeat(self.decisions, len(self.likely), axis=0)

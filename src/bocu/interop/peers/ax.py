@@ -37,10 +37,7 @@ class AxPeer(Peer[AxParameters]):
     Parameters: ClassVar[type[Parameters]] = AxParameters
 
     def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
-        fixed = None
-        if self.parameters.contexts:
-            drawn = np.random.default_rng(seed).choice(len(told.likely), p=told.weights)
-            fixed = dict(zip(told.names(True)[told.decisions.shape[1] :], told.likely[drawn].tolist(), strict=True))
+        fixed = told.fixed(seed) if self.parameters.contexts else None
         with seeded(seed):
             (asked,) = self._client(told, seed).get_next_trials(max_trials=1, fixed_parameters=fixed).values()
         return asked

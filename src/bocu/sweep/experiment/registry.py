@@ -136,6 +136,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "optuna": "bocu.interop.peers.optuna:OptunaPeer",
         "ax": "bocu.interop.peers.ax:AxPeer",
         "xopt": "bocu.interop.peers.xopt:XoptPeer",
+        "emukit": "bocu.interop.peers.emukit:EmukitPeer",
+        "smac": "bocu.interop.peers.smac:SmacPeer",
         "pe-gp-ucb": "bocu.learners.algorithms.time_varying:PEGPUCB",
         "mle": "bocu.learners.algorithms.time_varying:MaximumLikelihood",
         "fully-bayesian": "bocu.learners.algorithms.time_varying:FullyBayesian",
