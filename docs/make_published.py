@@ -75,6 +75,8 @@ READ_OVERVIEW = (
     "seeds; where nobody does, more seeds are needed. Made by `python docs/make_published.py`."
 )
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
+JUDGED = (*PAPERS, "shifts-1")
+"""Experiments whose claims stand on their page."""
 PUBLISHED = Path("docs/results")
 NUMBERS = {
     "tay2024": ("figure-2", "figure-2-feasible-infection", "figure-3", "posterior-samples"),
@@ -88,12 +90,16 @@ NUMBERS = {
         *("figures-6-and-7", "figure-8", "figures-9-and-10", "front-tv", "front-newsvendor"),
         *("figure-1", "figure-2", "figure-3", "figure-4", "figure-5"),
     ),
+    "shifts-1": ("tracks", "deployed-at-last"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
 }
 """Experiment, whose page has its name or that of its paper: the figures whose numbers stand there."""
 WITHOUT_RUNS = {"huang2024-runtime": ("table-2-normal", "table-2-complicated")}
 """Likewise figures that no run is made for."""
-SEEN = {"grand-tour": (("grid", "continuous", "time-varying"), ("grid-ranking", "continuous-ranking"))}
+SEEN = {
+    "shifts-1": (("tracks", "deployed-at-last"), ()),
+    "grand-tour": (("grid", "continuous", "time-varying"), ("grid-ranking", "continuous-ranking")),
+}
 """Likewise the scoreboards and rankings of which the page says what they come to."""
 READ = (
     "mean ± standard error over seeds, or relative to that of random decisions. Bold: the least of a row, or of a "
@@ -450,9 +456,10 @@ def main() -> None:
     parser.add_argument("results", nargs="*", type=Path, help="folders of experiments, such as results/tay2024")
     for folder in parser.parse_args().results:
         reduce_results(folder, PUBLISHED / f"{folder.name}.nc", final=folder.name in FINAL_ALONE)
-    for paper in PAPERS:
-        freeze_checks(Path(f"config/claims/{paper}.yaml"))
-        claims_command(Path(f"config/claims/{paper}.yaml"), PUBLISHED, page=Path(f"docs/{paper}.md"))
+    for experiment in JUDGED:
+        claims = Path(f"config/claims/{experiment}.yaml")
+        freeze_checks(claims)
+        claims_command(claims, PUBLISHED, page=page_of(experiment))
     wins, found = {}, {}
     for experiment in PAPERS:
         wins[experiment], section, drawing = winners(experiment)

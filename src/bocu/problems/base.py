@@ -39,6 +39,9 @@ class ProblemParameters(Parameters):
     announces_radius: ClassVar[bool] = False
     """Whether the problem itself announces the radius of the ambiguity set."""
 
+    copy_of_data: ClassVar[str | None] = None
+    """The parameter that says which copy of the data is read, which identities leave out: what they hold counts."""
+
     def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
         """Settle what depends on where data come from.
 

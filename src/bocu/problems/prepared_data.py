@@ -40,6 +40,7 @@ class PreparedDataParameters(ProblemParameters):
 
     dataset: ClassVar[str]
     record: ClassVar[str]
+    copy_of_data: ClassVar[str | None] = "source"
 
     source: Source | None = Field(None, description="where the data come from; set by the plan from data.source")
 

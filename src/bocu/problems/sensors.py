@@ -8,7 +8,7 @@ transformed: the centring is the priors' mean.
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -106,6 +106,8 @@ class MatricesSettings(Parameters):
 
 class SensorsParameters(ProblemParameters):
     """Parameters of the sensors. Temperatures are in degrees Celsius."""
+
+    copy_of_data: ClassVar[str | None] = "source"
 
     record: Literal["auto", "log", "matrices"] = Field(
         "auto", description="raw form of the data; auto: the first one that the source brings"

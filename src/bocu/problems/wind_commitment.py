@@ -84,6 +84,7 @@ class WindCommitmentParameters(CandidateParameters):
     decision_inputs: ClassVar[tuple[str, ...]] = ("committed",)
     context_inputs: ClassVar[tuple[str, ...]] = ("generated",)
     dated: ClassVar[bool] = True
+    copy_of_data: ClassVar[str | None] = "source"
 
     record: Literal["auto", "opsd", "levels-2013-2014", "opsd-2017-2019"] = Field(
         "auto", description="hourly wind power; auto: the first of these that the source brings"

@@ -163,15 +163,14 @@ def problem_identity(specification: Specification, inputs: Inputs) -> Identity:
                 raise BocuError(f"{path}: no such file, which {specification['class']} is built from")
             data.setdefault(name, []).append(_values_sha256(path))
     probe = _probe(problem_probe, canonical_json(specification), canonical_json(inputs), canonical_json(data))
-    return _known_by(specification, probe, data)
+    which_copy = load(specification["class"]).Parameters.copy_of_data
+    counting = {key: value for key, value in specification["parameters"].items() if key != which_copy}
+    return _known_by({**specification, "parameters": counting}, probe, data)
 
 
 def _known_by(specification: Specification, probe: str, data: Mapping[str, list[str]]) -> Identity:
     stated = {**_without_code(specification), "revision": load(specification["class"]).about.revision, "probe": probe}
-    if not data:
-        return Identity(stated)
-    stated["parameters"].pop("source", None)  # what the data hold counts, not which copy of them this is
-    return Identity({**stated, "data": data})
+    return Identity({**stated, "data": data} if data else stated)
 
 
 def _values_sha256(path: str) -> str:
