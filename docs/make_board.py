@@ -11,6 +11,7 @@ import csv
 import io
 from collections.abc import Iterator
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 
 from make_published import shown, write_pictures
@@ -19,7 +20,7 @@ from bocu.core import style
 from bocu.core.io.files import write_text
 from bocu.core.written import NOTHING, counted, number
 from bocu.pages.archived import comparison
-from bocu.pages.figures.who_wins import HOW_TO_READ, MOST_PANELS, drawn, who_leads
+from bocu.pages.figures.who_wins import HOW_TO_READ, MOST_PANELS, Compared, drawn, who_leads
 from bocu.sweep.archive.comparing import Meeting, board
 from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, core_hours
 from bocu.sweep.evaluation.standings import LEADING
@@ -117,12 +118,21 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
     """Return the page, and its standings; its picture is written."""
     found = list(board(archive))
     every = list(rows(found))
-    compared = [one for entry, met in found for one in comparison(met, entry)]
+    by_file: dict[str, list[Compared]] = {}
+    for entry, met in found:
+        by_file.setdefault(entry.file.name, []).extend(comparison(met, entry))
+    compared = [one for own in by_file.values() for one in own]
+    # Each file in turn, or one of many comparisons would be all of the picture.
+    turns = [id(one) for turn in zip_longest(*by_file.values()) for one in turn if one is not None and one.unit > 0]
     with style.applied():
-        drawing = drawn(compared)
+        drawing = drawn([one for one in compared if id(one) in turns[:MOST_PANELS]])
     assert drawing.narrow is not None
     write_pictures("board", drawing.figure, drawing.narrow)
-    cut = f" {MOST_PANELS} comparisons are drawn; the table has all." if len(compared) > MOST_PANELS else ""
+    cut = (
+        f" {MOST_PANELS} comparisons are drawn, of each file in turn; the table has all."
+        if len(compared) > MOST_PANELS
+        else ""
+    )
     versions = ", ".join(f"[{name}]({name}.csv)" for name in frozen) or "none yet"
     lines = [
         "# The board",
