@@ -24,7 +24,8 @@ def trials(count=9, seed=0):
     return [(x, c, float(CORNERS[x] @ [0.1, 0.02] + 3.0 * c)) for x, c in pairs]
 
 
-LATER = [pytest.param(name, marks=pytest.mark.ci) for name in ("xopt", "emukit", "smac")]
+LATER = [pytest.param(name, marks=pytest.mark.ci) for name in ("xopt", "emukit")]
+LATER.append(pytest.param("smac", marks=pytest.mark.drill))
 
 
 @pytest.mark.parametrize("name", ["optuna", *LATER])
