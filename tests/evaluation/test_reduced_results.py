@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import CubeNumbers
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts, write_verdicts
-from bocu.sweep.evaluation.claims.reduced import freeze, numbers_in, read_reduced, reduce_results
+from bocu.sweep.evaluation.claims.reduced import add_seeds, freeze, numbers_in, read_reduced, reduce_results
 from bocu.sweep.evaluation.claims.verdicts import verdicts
 from bocu.sweep.evaluation.regions import region
 
@@ -180,6 +180,41 @@ def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_s
     freeze(older / "synthetic.nc", records)
     freeze(older / "synthetic.nc", records[:1])  # the first time stays
     assert said(records, older) == ["What is asked of `synthetic` is as frozen with it."]
+
+
+def test_seeds_that_go_on_from_published_ones_join_them(tmp_path):
+    """Reduced in two parts, one after the other, results are those of the whole."""
+    cube = noisy()
+    cube["status"][:] = 1
+    made = {"config": {"seeds": {"count": 12}}, "stated": {"seeds": 36}}
+    parts = {"whole": range(36), "first": range(12), "then": range(12, 36)}
+    told = {name: name for name in ("commit", "kernel")}
+    for name, seeds in parts.items():
+        folder = tmp_path / name / "synthetic"
+        attributes = {key: f"{value}-{name}" for key, value in told.items()}
+        synthetic_cubes.write(cube.sel(seed=list(seeds)).assign_attrs(attributes), folder / "cubes/wells.nc")
+        record = {"made_from": made, "seeds": {"first": seeds[0], "count": len(seeds)}, "iterations_of": {"wells": 1}}
+        (folder / "experiment.json").write_text(json.dumps(record))
+        reduce_results(folder, tmp_path / f"{name}.nc")
+    assert read_reduced(tmp_path / "first.nc").trial == "reduced: 12 of 36 seeds"
+    first, then = tmp_path / "first.nc", tmp_path / "then.nc"
+    freeze(first, [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
+
+    with pytest.raises(BocuError, match=r"then\.nc: found seeds up to 35; wanted: up to -1, before 0"):
+        add_seeds(first, then, record)
+    add_seeds(then, first, record)
+    both, whole = read_netcdf(then), read_netcdf(tmp_path / "whole.nc")
+    assert both.drop_attrs().identical(whole.drop_attrs())
+    assert json.loads(both.attrs["kernel"]) == ["kernel-first", "kernel-then"]
+    found = read_reduced(then)
+    assert (found.trial, found.settings) == ("", {"seeds": {"first": 0, "count": 36}})
+    assert found.checks == read_reduced(first).checks != {}
+
+    shorter = tmp_path / "shorter/synthetic"
+    synthetic_cubes.write(cube.drop_sel(algorithm="mle").sel(seed=range(12, 36)), shorter / "cubes/wells.nc")
+    reduce_results(shorter, tmp_path / "shorter.nc")
+    with pytest.raises(BocuError, match=r"first\.nc: found another about, curve_row, row_algorithm, .* than in what"):
+        add_seeds(tmp_path / "shorter.nc", first, record)
 
 
 def test_what_is_no_reduction_is_refused(results, tmp_path):

@@ -99,25 +99,38 @@ def reduce_command(
     final: Annotated[
         bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
     ] = False,
+    add: Annotated[
+        Path | None,
+        typer.Option(
+            help="Reduced results of the same experiment, whose seeds these go on from: both are in the file."
+        ),
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Reduce the cubes of an experiment to one small file, to be published.
 
     It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
     --results` judges by it, and `bocu diff --within` compares with it. Where the folder says what it was made from, it
-    also holds what its branches are known by (`bocu id`). `bocu submit` makes the same for the archive.
+    also holds what its branches are known by (`bocu id`). With `--add` more seeds join those that were published, of
+    which no run file is needed. `bocu submit` makes the same for the archive.
     """
-    write_reduced(folder, output, final, trust)
+    write_reduced(folder, output, final, trust, earlier=add)
 
 
 def write_reduced(
-    folder: Path, output: Path, final: bool, trust: bool, added: "Mapping[str, str] | None" = None
+    folder: Path,
+    output: Path,
+    final: bool,
+    trust: bool,
+    added: "Mapping[str, str] | None" = None,
+    earlier: Path | None = None,
 ) -> None:
     """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
     from bocu.core.errors import BocuError
+    from bocu.core.io.files import atomic_path
     from bocu.core.written import counted, size
     from bocu.sweep.archive.entries import identify
-    from bocu.sweep.evaluation.claims.reduced import read_reduced, reduce_results
+    from bocu.sweep.evaluation.claims.reduced import add_seeds, read_reduced, reduce_results
     from bocu.sweep.experiment.paths import RESULTS
     from bocu.sweep.experiment.record import MADE_FROM, record_in
     from bocu.sweep.opening import merged, plan_of, sources_as_made
@@ -128,9 +141,12 @@ def write_reduced(
         raise BocuError(f"{folder}: no record of what it was made from; {RESULTS}/NAME of a sweep of here is wanted")
     sources = sources_as_made(folder.name) if known else None
     plan = plan_of(sources, trust) if sources else None
-    reduce_results(folder, output, final)
-    if sources and plan:
-        identify(output, plan, merged(sources), added)
+    with atomic_path(output) as file:
+        reduce_results(folder, file, final)
+        if sources and plan:
+            identify(file, plan, merged(sources), added)
+        if earlier:
+            add_seeds(file, earlier, record_in(folder))
     reduced = read_reduced(output)
     problems = counted(len(reduced.problems), "problem")
     typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

@@ -112,6 +112,54 @@ def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
     write_netcdf(data, output)
 
 
+def add_seeds(file: Path, earlier: Path, record: Mapping[str, Any]) -> None:
+    """Put the seeds of earlier reduced results of the same experiment before those of a file.
+
+    Args:
+        file: reduced results; replaced.
+        earlier: whose seeds go on to those of `file`; what was frozen there stays.
+        record: of the experiment that `file` was made of.
+
+    Raises:
+        BocuError: they are of another experiment, or their seeds do not go on to those of `file`.
+    """
+    import xarray as xr
+
+    read_reduced(earlier)  # strangers may send it
+    parts = [read_netcdf(earlier, sealed=True), read_netcdf(file, sealed=True)]
+    theirs, mine = (of["seed"].values.tolist() for of in parts)
+    if theirs[-1] + 1 != mine[0]:
+        raise BocuError(f"{earlier}: found seeds up to {theirs[-1]}; wanted: up to {mine[0] - 1}, before {mine[0]}")
+    fixed = [
+        {str(name): part[name].values.tolist() for name in part.variables if "seed" not in part[name].dims}
+        for part in parts
+    ]
+    abouts = [[json.loads(text) for text in of["about"]] for of in fixed]
+    finished = [[about.pop("finished") for about in of] for of in abouts]
+    before, now = ({**of, "about": told} for of, told in zip(fixed, abouts, strict=True))
+    if other := sorted(name for name in {**before, **now} if before.get(name) != now.get(name)):
+        raise BocuError(f"{earlier}: found another {', '.join(other)} than in what its seeds are added to: other runs")
+    counted = [
+        canonical_json({**about, "finished": sum(counts)}) for about, *counts in zip(abouts[1], *finished, strict=True)
+    ]
+    both = xr.concat(
+        [part.assign(about=_told("problem", counted, part["about"].attrs["long_name"])) for part in parts],
+        "seed",
+        data_vars="minimal",
+        coords="minimal",
+        compat="equals",
+    )
+    seeds = {"first": theirs[0], "count": len(theirs) + len(mine)}
+    attributes = {
+        **parts[1].attrs,
+        **united(collected(part.attrs) for part in parts),
+        "settings": canonical_json(settings_of(record) | {"seeds": seeds}),
+        "trial": trial_of({**record, "seeds": seeds}),
+        **{key: value for key, value in parts[0].attrs.items() if key == CHECKS},
+    }
+    write_netcdf(both.assign_attrs(attributes), file)
+
+
 def freeze(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Keep with reduced results what claims ask of them from now on, where nothing of it is kept there yet."""
     data = read_netcdf(file, sealed=True)
