@@ -75,7 +75,7 @@ READ_OVERVIEW = (
     "seeds; where nobody does, more seeds are needed. Made by `python docs/make_published.py`."
 )
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
-JUDGED = (*PAPERS, "shifts-1")
+JUDGED = (*PAPERS, "shifts-1", "peers")
 """Experiments whose claims stand on their page."""
 PUBLISHED = Path("docs/results")
 NUMBERS = {
@@ -83,6 +83,7 @@ NUMBERS = {
     "tay2024-as-coded": ("figure-2", "figure-3"),
     "kirschner2020": ("figure-2", "figure-2-variance"),
     "kirschner2020-draws": ("draws",),
+    "kirschner2020-contexts": ("contexts",),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
@@ -90,7 +91,9 @@ NUMBERS = {
         *("figures-6-and-7", "figure-8", "figures-9-and-10", "front-tv", "front-newsvendor"),
         *("figure-1", "figure-2", "figure-3", "figure-4", "figure-5"),
     ),
+    "ziomek2025-continuous": ("cumulative-regret",),
     "shifts-1": ("tracks", "deployed-at-last"),
+    "peers": ("decided", "recommended", "by-one-model"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
 }
 """Experiment, whose page has its name or that of its paper: the figures whose numbers stand there."""
@@ -116,8 +119,9 @@ CURVES = {
     "huang2024": ("figure-1a", "figure-1b"),
     "drmobo": ("figures-6-and-7", "figure-8", "figures-9-and-10"),
     "ziomek2025": (),
+    "peers": (),
 }
-"""Experiment: the paper's figures that its page shows as ours, out of the published results."""
+"""Experiment, whose page says who wins: figures that it shows, a paper's as ours, out of the published results."""
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("shifts-1", "grand-tour")
@@ -461,13 +465,14 @@ def main() -> None:
         freeze_checks(claims)
         claims_command(claims, PUBLISHED, page=page_of(experiment))
     wins, found = {}, {}
-    for experiment in PAPERS:
-        wins[experiment], section, drawing = winners(experiment)
+    for experiment in CURVES:
+        sentence, section, drawing = winners(experiment)
         write_section(page_of(experiment), section, marks_of_winners(experiment))
         assert drawing.narrow is not None
         write_pictures(f"who-wins-{experiment}", drawing.figure, drawing.narrow)
         draw_curves_of(experiment)
-        found[experiment] = published_of(experiment)[0].comparisons()
+        if experiment in PAPERS:
+            wins[experiment], found[experiment] = sentence, published_of(experiment)[0].comparisons()
     with style.applied():
         write_pictures("who-wins", *(drawn_papers(found, width) for width in (WIDE, NARROW)))
         write_pictures("totals", *(drawn_totals(Path(), width) for width in (WIDE, NARROW)))
