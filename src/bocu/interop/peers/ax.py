@@ -9,7 +9,8 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
 from bocu.interop.botorch.models import seeded
-from bocu.interop.peers import PAYOFF, Peer, Told
+from bocu.interop.peers import PAYOFF, Peer
+from bocu.learners.algorithms.told import Told
 
 if TYPE_CHECKING:
     from ax.api.client import Client

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
-from bocu.interop.peers import Peer, Told
+from bocu.interop.peers import Peer
+from bocu.learners.algorithms.told import Told
 
 
 class OptunaParameters(Parameters):

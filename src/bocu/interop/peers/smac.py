@@ -7,7 +7,8 @@ import numpy as np
 
 from bocu.core.about import About, Look
 from bocu.core.parameters import NoParameters
-from bocu.interop.peers import Peer, Told
+from bocu.interop.peers import Peer
+from bocu.learners.algorithms.told import Told
 
 
 class SmacPeer(Peer[NoParameters]):

@@ -8,7 +8,8 @@ import numpy as np
 from bocu.core.about import About, Look
 from bocu.core.parameters import NoParameters
 from bocu.interop.botorch.models import seeded
-from bocu.interop.peers import PAYOFF, Peer, Told
+from bocu.interop.peers import PAYOFF, Peer
+from bocu.learners.algorithms.told import Told
 
 
 class XoptPeer(Peer[NoParameters]):

@@ -12,6 +12,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.continuous_base import Scaling
+from bocu.learners.algorithms.told import Told
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.continuous.structure import product
 from bocu.problems.base import Realisation
@@ -38,47 +39,23 @@ def deployed(run: "xr.Dataset", realisation: Realisation, last: Situation, by: D
         own: np.ndarray = run["recommended_index" if isinstance(decisions, FiniteDomain) else "recommended"].values[-1:]
         return own
     tried, met = run[decision_variable(decisions)].values, run[context_variable(contexts)].values
-    inwards = Scaling(contexts).inwards
-    seen = np.stack([inwards(context) for context in met])
-    if isinstance(contexts, FiniteDomain):
-        weights = np.asarray(last.reference)
-        likely, weights = np.stack([inwards(index) for index in np.flatnonzero(weights)]), weights[weights > 0.0]
-    else:
-        likely, weights = seen, np.full(len(seen), 1.0 / len(seen))
     points = np.stack([Scaling(decisions).inwards(decision) for decision in tried])
-    generator = Streams(int(run["seed"]))["algorithm"]
-    best = first_best(expectations(points, seen, run["observation"].values, likely, weights, generator))
+    seen = np.stack([Scaling(contexts).inwards(context) for context in met])
+    told = Told.of(points, seen, run["observation"].values, contexts, last.reference)
+    best = first_best(expectations(told, Streams(int(run["seed"]))["algorithm"]))
     return tried[best : best + 1]
 
 
-def expectations(
-    decisions: np.ndarray,
-    contexts: np.ndarray,
-    payoffs: np.ndarray,
-    likely: np.ndarray,
-    weights: np.ndarray,
-    generator: np.random.Generator,
-) -> np.ndarray:
-    """Return the expected payoff of every decision tried, by the posterior mean of a Gaussian process.
+def expectations(told: Told, generator: np.random.Generator) -> np.ndarray:
+    """Return the expected payoff (t,) of every decision tried, by the posterior mean of a Gaussian process.
 
-    Its kernel is a Matern-5/2 over decisions times a squared exponential over contexts, fitted by maximum a posteriori.
-
-    Args:
-        decisions: in the unit cube, shape (t, Dx).
-        contexts: those met, in the unit cube, shape (t, Dc).
-        payoffs: as observed, shape (t,).
-        likely: contexts that the expectation is over, in the unit cube, shape (M, Dc).
-        weights: their probabilities, shape (M,).
-        generator: where the fit starts from.
-
-    Returns:
-        Shape (t,), in units of the payoff.
+    Its kernel is a Matern-5/2 over decisions times a squared exponential over contexts, fitted by maximum a posteriori
+    from where the generator says.
     """
-    model = ContinuousGP(product(decisions.shape[1], contexts.shape[1], "matern-5/2", "squared-exponential"))
-    for row in zip(decisions, contexts, payoffs, strict=True):
+    structure = product(told.decisions.shape[1], told.contexts.shape[1], "matern-5/2", "squared-exponential")
+    model = ContinuousGP(structure)
+    for row in zip(told.decisions, told.contexts, told.payoffs, strict=True):
         model.add(*row)
     posterior = model.posterior(generator)
-    pairs = np.hstack([np.repeat(decisions, len(likely), axis=0), np.tile(likely, (len(decisions), 1))])
-    means = posterior.shift + posterior.scale * (posterior.mean + posterior.covariance(pairs) @ posterior.weights)
-    expected: np.ndarray = means.reshape(len(decisions), -1) @ weights
-    return expected
+    means = posterior.mean + posterior.covariance(told.pairs()) @ posterior.weights
+    return told.expected(posterior.shift + posterior.scale * means)
