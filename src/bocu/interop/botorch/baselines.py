@@ -5,12 +5,13 @@ qNEHVI: Daulton et al. (2021). Settings are those of these papers or BoTorch's d
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
-from bocu.core.about import About, Look
+from bocu.core.about import About, Look, Size, Work, planning_only
 from bocu.core.parameters import Integer, Number
 from bocu.core.rounds import CONTINUOUS, SCALARISED
 from bocu.interop.botorch.asking import (
@@ -40,6 +41,13 @@ class QLogNEI(BotorchAlgorithm[RiskParameters]):
     )
     protocols = ("general", "data-driven", *CONTINUOUS, *SCALARISED)
     Parameters = RiskParameters
+
+    @classmethod
+    @planning_only
+    def work(cls, parameters: RiskParameters, size: Size, rounds: int) -> Work:
+        found = super().work(parameters, size, rounds)
+        sampled = 0.0 if parameters.risk in ("ignored", "expectation") else found.counts["joint"]
+        return replace(found, counts={**found.counts, "sampled": sampled})  # in all contexts jointly, in each ascent
 
     def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement
