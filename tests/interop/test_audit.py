@@ -79,6 +79,19 @@ def test_every_set_and_kind_of_row_is_solved_again(plan) -> None:
     assert audit(plan, cases=12, moments=1, seed=1).groups != few.groups
 
 
+def test_scalarised_outputs_of_finite_decisions_are_solved_again(root, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    two = {"name": "newsvendor-grid", "parameters": {"outputs": 2, "contexts": 5, "decisions": 9, "initial": 2}}
+    plan = make_plan(
+        {**EXPERIMENT, "problems": [two], "algorithms": ["random", "drmobo"], "figures": []},
+        sources_file=root / "data/sources.yaml",
+    )
+    run_all(plan)
+    found = audit(plan, cases=20, moments=1)
+    assert found.passed
+    assert found.stored > 0
+
+
 def test_a_solver_that_errs_is_found(plan, monkeypatch) -> None:
     right = TotalVariation.solve
 

@@ -23,6 +23,7 @@ FILES = [
     "theorem-widths",
     "drmobo",
     "drmobo-sets",
+    "drmobo-shifts",
     "grand-tour",
     "unknown-prior-contextual",
     "robustness-curves",

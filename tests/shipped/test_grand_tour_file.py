@@ -10,7 +10,7 @@ from bocu.sweep.experiment.papers import papers
 """A problem of each protocol but the hourly one, none of which needs data."""
 BOTORCH = {"botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
 """Seconds a round: they are compared in an experiment of their own, with no paper's results."""
-OURS = {"drifting-gp-sample", "hills-continuous", "ucb-bocu-true"}
+OURS = {"drifting-gp-sample", "hills-continuous", "irrigation-two", "ucb-bocu-true", "wake-steering-two"}
 """In experiments of their own, which no paper ran: of the last its regret bound is proved alone."""
 SAME = {
     ("ucb-bocu-1", "dro"): "that of ucb-bocu-2",

@@ -53,7 +53,8 @@ LATER = SLOW - {"gp-ucb", "sbo-kde", "drmobo"}
 # The slowest; of BoTorch's, `botorch-acquisition` and `qnehvi` stand for the others, of other packages `optuna`.
 SLOWEST = {"constraints", "qkg", "qlognei", "mars", "ackley-2-4", "ax", "xopt", "emukit", "smac"}
 FROM_FILES = {"sensors", "plant", "infection", "wind-commitment"}
-FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "wake-steering"}
+FROM_FILES |= {"irrigation", "irrigation-nebraska", "irrigation-thresholds", "irrigation-two"}
+FROM_FILES |= {"wake-steering", "wake-steering-two"}
 FROM_FILES |= {"portfolio-normal", "portfolio-uniform", "portfolio-grid", "portfolio-table"}
 
 

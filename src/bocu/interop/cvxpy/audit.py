@@ -26,7 +26,7 @@ from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf
 from bocu.core.parameters import sections
 from bocu.core.randomness import Streams
-from bocu.core.rounds import TIME_VARYING, FiniteDomain
+from bocu.core.rounds import SCALARISED, TIME_VARYING, FiniteDomain
 from bocu.interop.cvxpy.formulations import READ
 from bocu.interop.cvxpy.programme import Programme, programme_of
 from bocu.interop.cvxpy.sets import ConvexSet
@@ -330,8 +330,9 @@ def _ambiguity(metric: Component) -> Any:
 
 def _payoffs(realisation: Any, run: xr.Dataset, kind: str, place: int, situation: Any) -> np.ndarray:
     """Return the payoffs (contexts,) of the decision of a round, or of the one recommended after it."""
-    if isinstance(realisation.description.decisions, FiniteDomain):
-        name = decision_variable(realisation.description.decisions) if kind == "scored" else "recommended_index"
+    told = realisation.description
+    if isinstance(told.decisions, FiniteDomain) and told.protocol not in SCALARISED:
+        name = decision_variable(told.decisions) if kind == "scored" else "recommended_index"
         table = realisation.payoffs(max(situation.t, 1))
         return np.asarray(table[int(run[name].values[place])])
     decision = run["decision" if kind == "scored" else "recommended"].values[place]

@@ -50,6 +50,8 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
         "irrigation-nebraska": "bocu.problems.irrigation:IrrigationNebraska",
         "irrigation-thresholds": "bocu.problems.irrigation:IrrigationThresholds",
         "wake-steering": "bocu.problems.wake_steering:WakeSteering",
+        "irrigation-two": "bocu.problems.two_objectives:IrrigationTwo",
+        "wake-steering-two": "bocu.problems.two_objectives:WakeSteeringTwo",
         "ackley": "bocu.problems.continuous:Ackley",
         "ackley-2-4": "bocu.problems.continuous:Ackley24",
         "modified-branin": "bocu.problems.continuous:ModifiedBranin",
