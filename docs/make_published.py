@@ -75,7 +75,7 @@ READ_OVERVIEW = (
     "seeds; where nobody does, more seeds are needed. Made by `python docs/make_published.py`."
 )
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
-JUDGED = (*PAPERS, "shifts-1", "peers")
+JUDGED = (*PAPERS, "shifts-1", "peers", "drmobo-shifts")
 """Experiments whose claims stand on their page."""
 PUBLISHED = Path("docs/results")
 NUMBERS = {
@@ -94,6 +94,7 @@ NUMBERS = {
     "ziomek2025-continuous": ("cumulative-regret",),
     "shifts-1": ("tracks", "deployed-at-last"),
     "peers": ("decided", "recommended", "by-one-model"),
+    "drmobo-shifts": ("tracks", "front-potatoes"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
 }
 """Experiment, whose page has its name or that of its paper: the figures whose numbers stand there."""
@@ -120,6 +121,7 @@ CURVES = {
     "drmobo": ("figures-6-and-7", "figure-8", "figures-9-and-10"),
     "ziomek2025": (),
     "peers": (),
+    "drmobo-shifts": (),
 }
 """Experiment, whose page says who wins: figures that it shows, a paper's as ours, out of the published results."""
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
@@ -440,7 +442,7 @@ def _verdict(record: Fields) -> str:
 
 def page_of(experiment: str) -> Path:
     """Return the page that shows the numbers of an experiment."""
-    paper = next((paper for paper in PAPERS if experiment.startswith(paper)), experiment)
+    paper = next(paper for paper in (*JUDGED[::-1], experiment) if experiment.startswith(paper))
     return Path(f"docs/{paper}.md")
 
 
