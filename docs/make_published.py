@@ -120,10 +120,8 @@ CURVES = {
     "huang2024": ("figure-1a", "figure-1b"),
     "drmobo": ("figures-6-and-7", "figure-8", "figures-9-and-10"),
     "ziomek2025": (),
-    "peers": (),
-    "drmobo-shifts": (),
 }
-"""Experiment, whose page says who wins: figures that it shows, a paper's as ours, out of the published results."""
+"""Experiment: the paper's figures that its page shows as ours, out of the published results."""
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
 FINAL_ALONE = ("shifts-1", "grand-tour")
@@ -467,14 +465,13 @@ def main() -> None:
         freeze_checks(claims)
         claims_command(claims, PUBLISHED, page=page_of(experiment))
     wins, found = {}, {}
-    for experiment in CURVES:
-        sentence, section, drawing = winners(experiment)
+    for experiment in PAPERS:
+        wins[experiment], section, drawing = winners(experiment)
         write_section(page_of(experiment), section, marks_of_winners(experiment))
         assert drawing.narrow is not None
         write_pictures(f"who-wins-{experiment}", drawing.figure, drawing.narrow)
         draw_curves_of(experiment)
-        if experiment in PAPERS:
-            wins[experiment], found[experiment] = sentence, published_of(experiment)[0].comparisons()
+        found[experiment] = published_of(experiment)[0].comparisons()
     with style.applied():
         write_pictures("who-wins", *(drawn_papers(found, width) for width in (WIDE, NARROW)))
         write_pictures("totals", *(drawn_totals(Path(), width) for width in (WIDE, NARROW)))
