@@ -10,7 +10,7 @@ from experiments import run_all
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
 from bocu.core.rounds import Situation
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.continuous.structure import product
 from bocu.sweep.evaluation.deployed import deployed, expectations
@@ -97,7 +97,7 @@ def test_expectations_are_the_posterior_mean_averaged_by_the_weights():
         weight * posterior.moments(np.hstack([decisions, np.tile(context, (8, 1))]))[0]
         for context, weight in zip(likely, weights, strict=True)
     )
-    found = expectations(Told(decisions, contexts, payoffs, likely, weights), np.random.default_rng(0))
+    found = expectations(ToldTrials(decisions, contexts, payoffs, likely, weights), np.random.default_rng(0))
     np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
 

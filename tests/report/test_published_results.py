@@ -131,9 +131,7 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
         ("ziomek2025-regions", "ahead-of-mle"): (
             "leans so at {leans for} of 32 points, fails at {fails}, leans against at {leans against}, open at {open}"
         ),
-        ("ziomek2025-regions", "ahead-of-fully-bayesian"): (
-            "has less at {fails} of 32 points"
-        ),
+        ("ziomek2025-regions", "ahead-of-fully-bayesian"): ("has less at {fails} of 32 points"),
         ("ziomek2025-regions", "mle-sticks"): "at {holds} of 32 points, leans so at {leans for}, open at {open}",
         ("tay2024-regions", "hartmann-3-worst-case-behind"): (
             "| leans for at {leans for} (all up to radius 0.8), against at {leans against}, open at {open} |"

@@ -14,7 +14,7 @@ from bocu.core.about import Size, Work, planning_only
 from bocu.core.rounds import CONTINUOUS, Round
 from bocu.interop.botorch.asking import RebuiltAlgorithm, Stated
 from bocu.learners.algorithms.botorch_model import TORCH_NUMBERS
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 PAYOFF = "payoff"
 
@@ -39,13 +39,13 @@ class Peer(RebuiltAlgorithm[Stated]):
         return self._deployed(told, int(generator.integers(2**31)))
 
     @abstractmethod
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         """Return what the package would try next, by name."""
 
     @abstractmethod
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         """Return what the package calls the best decision, shape (Dx,)."""
 
-    def _told(self, round: Round) -> Told:
+    def _told(self, round: Round) -> ToldTrials:
         decisions, contexts = np.hsplit(self.inputs, [self.description.decisions.dimension])
-        return Told.of(decisions, contexts, self.payoffs[:, 0], self.description.contexts, round.reference)
+        return ToldTrials.of(decisions, contexts, self.payoffs[:, 0], self.description.contexts, round.reference)

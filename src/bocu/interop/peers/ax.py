@@ -10,7 +10,7 @@ from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
 from bocu.interop.botorch.models import seeded
 from bocu.interop.peers import PAYOFF, Peer
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 if TYPE_CHECKING:
     from ax.api.client import Client
@@ -37,13 +37,13 @@ class AxPeer(Peer[AxParameters]):
     )
     Parameters: ClassVar[type[Parameters]] = AxParameters
 
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         fixed = told.fixed(seed) if self.parameters.contexts else None
         with seeded(seed):
             (asked,) = self._client(told, seed).get_next_trials(max_trials=1, fixed_parameters=fixed).values()
         return asked
 
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         with seeded(seed):
             client = self._client(told, seed)
             client.get_next_trials(max_trials=1)  # it fits its model when it is asked
@@ -54,7 +54,7 @@ class AxPeer(Peer[AxParameters]):
             found = client.predict([dict(zip(names, pair, strict=True)) for pair in told.pairs().tolist()])
         return told.best(told.expected(np.array([float(one[PAYOFF][0]) for one in found])))
 
-    def _client(self, told: Told, seed: int) -> "Client":
+    def _client(self, told: ToldTrials, seed: int) -> "Client":
         import logging
 
         from ax.api.client import Client

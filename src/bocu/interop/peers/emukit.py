@@ -9,7 +9,7 @@ import numpy as np
 from bocu.core.about import About, Look
 from bocu.core.parameters import NoParameters
 from bocu.interop.peers import Peer
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 
 class EmukitPeer(Peer[NoParameters]):
@@ -27,18 +27,18 @@ class EmukitPeer(Peer[NoParameters]):
     )
     Parameters = NoParameters
 
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         with _seeded(seed):
             names = told.names(with_contexts=True)
             (point,) = self._loop(told).get_next_points(context=told.fixed(seed))
         return dict(zip(names, point.tolist(), strict=True))
 
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         with _seeded(seed):
             costs, _ = self._loop(told).model.predict(told.pairs())
         return told.best(told.expected(-costs[:, 0]))
 
-    def _loop(self, told: Told) -> Any:
+    def _loop(self, told: ToldTrials) -> Any:
         from emukit.core import ContinuousParameter
         from emukit.examples.gp_bayesian_optimization import single_objective_bayesian_optimization as emukit
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from bocu.core.about import About, Look
 from bocu.core.parameters import Parameters
 from bocu.interop.peers import Peer
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 
 class OptunaParameters(Parameters):
@@ -29,7 +29,7 @@ class OptunaPeer(Peer[OptunaParameters]):
     )
     Parameters: ClassVar[type[Parameters]] = OptunaParameters
 
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         import optuna
         from optuna.distributions import FloatDistribution
 
@@ -41,5 +41,5 @@ class OptunaPeer(Peer[OptunaParameters]):
             study.add_trial(optuna.trial.create_trial(params=trial, distributions=space, value=payoff))
         return study.ask(space).params
 
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         return told.best(told.payoffs)  # `study.best_params`

@@ -8,7 +8,7 @@ import numpy as np
 from bocu.core.about import About, Look
 from bocu.core.parameters import NoParameters
 from bocu.interop.peers import Peer
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 
 class SmacPeer(Peer[NoParameters]):
@@ -25,7 +25,7 @@ class SmacPeer(Peer[NoParameters]):
     )
     Parameters = NoParameters
 
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         from smac import BlackBoxFacade, Scenario
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
@@ -42,7 +42,7 @@ class SmacPeer(Peer[NoParameters]):
                 facade.tell(TrialInfo(trial, seed=0), TrialValue(cost=-payoff), save=False)
             return dict(facade.ask().config)
 
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         return told.best(told.payoffs)
 
 

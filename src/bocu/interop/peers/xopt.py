@@ -9,7 +9,7 @@ from bocu.core.about import About, Look
 from bocu.core.parameters import NoParameters
 from bocu.interop.botorch.models import seeded
 from bocu.interop.peers import PAYOFF, Peer
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 
 
 class XoptPeer(Peer[NoParameters]):
@@ -26,12 +26,12 @@ class XoptPeer(Peer[NoParameters]):
     )
     Parameters = NoParameters
 
-    def _asked(self, told: Told, seed: int) -> Mapping[str, float]:
+    def _asked(self, told: ToldTrials, seed: int) -> Mapping[str, float]:
         with seeded(seed):
             asked: Mapping[str, float] = self._generator(told).generate(1)[0]
         return asked
 
-    def _deployed(self, told: Told, seed: int) -> np.ndarray:
+    def _deployed(self, told: ToldTrials, seed: int) -> np.ndarray:
         import torch
 
         with seeded(seed):
@@ -40,7 +40,7 @@ class XoptPeer(Peer[NoParameters]):
                 mean = model.posterior(torch.tensor(told.pairs())).mean[..., 0]
         return told.best(told.expected(mean.numpy()))
 
-    def _generator(self, told: Told) -> Any:
+    def _generator(self, told: ToldTrials) -> Any:
         import pandas as pd
         from xopt import VOCS
         from xopt.generators.bayesian import ExpectedImprovementGenerator

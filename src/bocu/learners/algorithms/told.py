@@ -10,7 +10,7 @@ from bocu.learners.algorithms.continuous_base import Scaling
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldTrials:
     """What a model is told of trials, in the unit cube, and what its expectations are over.
 
     Attributes:
@@ -35,7 +35,7 @@ class Told:
         payoffs: np.ndarray,
         space: Domain,
         reference: np.ndarray | None,
-    ) -> "Told":
+    ) -> "ToldTrials":
         """Return what was tried, likely by the reference, shape (contexts,); None: by none, all contexts alike.
 
         Of a box of contexts none is announced: those met are likely.

@@ -12,7 +12,7 @@ from bocu.core.randomness import Streams
 from bocu.core.rounds import FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.learners.algorithms.continuous_base import Scaling
-from bocu.learners.algorithms.told import Told
+from bocu.learners.algorithms.told import ToldTrials
 from bocu.learners.surrogates.continuous.model import ContinuousGP
 from bocu.learners.surrogates.continuous.structure import product
 from bocu.problems.base import Realisation
@@ -41,12 +41,12 @@ def deployed(run: "xr.Dataset", realisation: Realisation, last: Situation, by: D
     tried, met = run[decision_variable(decisions)].values, run[context_variable(contexts)].values
     points = np.stack([Scaling(decisions).inwards(decision) for decision in tried])
     seen = np.stack([Scaling(contexts).inwards(context) for context in met])
-    told = Told.of(points, seen, run["observation"].values, contexts, last.reference)
+    told = ToldTrials.of(points, seen, run["observation"].values, contexts, last.reference)
     best = first_best(expectations(told, Streams(int(run["seed"]))["algorithm"]))
     return tried[best : best + 1]
 
 
-def expectations(told: Told, generator: np.random.Generator) -> np.ndarray:
+def expectations(told: ToldTrials, generator: np.random.Generator) -> np.ndarray:
     """Return the expected payoff (t,) of every decision tried, by the posterior mean of a Gaussian process.
 
     Its kernel is a Matern-5/2 over decisions times a squared exponential over contexts, fitted by maximum a posteriori
