@@ -272,7 +272,7 @@ def _picture(shown: Sequence[Compared], looks: Mapping[str, style.Stroke], width
     rows, columns, by_problem = _laid_out(shown, 1 if width < WIDE else ABREAST)
     order = _order(shown)
     names = [[title for title in order if any(title in each.competing for _, each in row)] for row in rows]
-    left = 0.1 + 0.064 * max(map(len, order))
+    left = min(0.1 + 0.064 * max(map(len, order)), 0.6 * width)  # a name that is longer still is cut off
     panel = (width - left - 0.12) / columns
     wrapped = [
         [textwrap.fill(heading, int(LETTERS * panel), break_long_words=False) for heading, _ in row] for row in rows
