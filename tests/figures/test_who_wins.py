@@ -98,6 +98,11 @@ def test_metrics_of_one_problem_stand_in_a_row_with_methods_on_the_same_lines():
     assert names == [["one", "two", "six"], [""] * 3] * 3
 
 
+def test_a_name_that_is_longer_than_a_phone_is_wide_leaves_room_for_panels():
+    drawing = drawn([compared("a", **{"a method of a name that nobody should give to a method at all": 1, "other": 2})])
+    assert all(axes.get_position().width > 0.2 for axes in drawing.narrow.axes)
+
+
 def test_of_very_many_comparisons_the_first_are_drawn_and_the_caption_says_so():
     found = [compared(f"p{place}", one=1, two=2) for place in range(MOST_PANELS + 3)]
     drawing = drawn(found)

@@ -47,7 +47,7 @@ class QLogNEI(BotorchAlgorithm[RiskParameters]):
     def work(cls, parameters: RiskParameters, size: Size, rounds: int) -> Work:
         found = super().work(parameters, size, rounds)
         sampled = 0.0 if parameters.risk in ("ignored", "expectation") else found.counts["joint"]
-        return replace(found, counts={**found.counts, "sampled": sampled})  # in all contexts jointly, in each ascent
+        return replace(found, counts={**found.counts, "sampled": sampled})  # from the joint posterior of all contexts
 
     def _acquisition(self, situation: AcquisitionInputs) -> "AcquisitionFunction":
         from botorch.acquisition.logei import qLogNoisyExpectedImprovement

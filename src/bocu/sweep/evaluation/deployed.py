@@ -39,8 +39,9 @@ def deployed(run: "xr.Dataset", realisation: Realisation, last: Situation, by: D
         own: np.ndarray = run["recommended_index" if isinstance(decisions, FiniteDomain) else "recommended"].values[-1:]
         return own
     tried, met = run[decision_variable(decisions)].values, run[context_variable(contexts)].values
-    points = np.stack([Scaling(decisions).inwards(decision) for decision in tried])
-    seen = np.stack([Scaling(contexts).inwards(context) for context in met])
+    points, seen = (
+        np.stack([*map(Scaling(space).inwards, members)]) for space, members in ((decisions, tried), (contexts, met))
+    )
     told = ToldTrials.of(points, seen, run["observation"].values, contexts, last.reference)
     best = first_best(expectations(told, Streams(int(run["seed"]))["algorithm"]))
     return tried[best : best + 1]
