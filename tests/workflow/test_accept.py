@@ -1,6 +1,7 @@
 """Finished runs under changed code, in the real pipeline: kept where rounds of them come out alike, else run again."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -34,9 +35,10 @@ def clone(finished, tmp_path):
 
 def edit(clone, name, old, new):
     file = clone.folder / name
-    text = file.read_text()
+    text, second = file.read_text(), int(file.stat().st_mtime)
     assert old in text
     file.write_text(text.replace(old, new))
+    os.utime(file, (second + 1, second + 1))  # bytecode is told apart by size and second alone
 
 
 def runs(clone):
