@@ -2,27 +2,35 @@
 
     python docs/make_learning_tables.py irrigation
 
-prints, in Markdown, of each algorithm and problem the mean of the metric `met` over rounds 61 to 80 with its standard
-error over seeds, in brackets that of `worst-tenth`: `value` in the cubes under results/EXPERIMENT, of what was decided.
-Where decisions are tried on a simulator, it is of what is recommended after those rounds: best value less
+writes into docs/irrigation.md, of each algorithm and problem, the mean of the metric `met` over rounds 61 to 80 with
+its standard error over seeds, in brackets that of `worst-tenth`: `value` in the cubes under results/EXPERIMENT, of what
+was decided. Where decisions are tried on a simulator, it is of what is recommended after those rounds: best value less
 `recommended_regret`.
 """
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from make_published import published_of
+from published_numbers import line
 
 import bocu
+from bocu.core.written import NOTHING
+from bocu.pages.report.claims import write_section
 from bocu.sweep.evaluation.statistics import mean_and_error
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ROUNDS = slice(61, 80)
 MET, WORST = "met", "worst-tenth"
 
 
-def learned(results: Path, problem: str) -> dict[str, str]:
-    """Return what each branch of a problem earns, by the title of its row; none without a finished run."""
-    cube = bocu.open_cube(results, problem)
+def learned(cube: "xr.Dataset") -> dict[tuple[str, str], str]:
+    """Return what each branch of a problem earns, by algorithm and objective."""
     earned = cube["value"]
     if "recommended_regret" in cube:
         earned = earned + cube["regret"] - cube["recommended_regret"]
@@ -34,21 +42,32 @@ def learned(results: Path, problem: str) -> dict[str, str]:
             met, worst = (own.sel(metric=metric).dropna("seed").values for metric in (MET, WORST))
             if len(met):
                 mean, error = mean_and_error(met[:, None])
-                pursued = "" if objective == "any" else f", {objective}"
-                cells[f"{algorithm}{pursued}"] = f"{mean[0]:,.0f} ± {error[0]:,.0f} ({np.mean(worst):,.0f})"
+                text = f"{mean[0]:,.0f} ± {error[0]:,.0f} ({np.mean(worst):,.0f})".replace("-", "−")
+                cells[str(algorithm), str(objective)] = text
     return cells
 
 
 def main() -> None:
-    """Print the table of one experiment."""
+    """Write the table of one experiment into its page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("experiment", help="name of an experiment whose runs are finished")
-    results = Path("results") / parser.parse_args().experiment
-    problems = [path.stem for path in sorted((results / "cubes").glob("*.nc")) if path.stem != "summary"]
-    columns = {problem: learned(results, problem) for problem in problems}
-    print(f"| | {' | '.join(problems)} |\n|{'---|' * (len(problems) + 1)}")
-    for row in dict.fromkeys(row for column in columns.values() for row in column):
-        print(f"| {row} | {' | '.join(column.get(row, '') for column in columns.values())} |")
+    experiment = parser.parse_args().experiment
+    published, _ = published_of(experiment)
+    figure: Any = published.plan.figures["regret"].parameters
+    cubes = {problem: bocu.open_cube(Path("results") / experiment, problem) for problem in published.plan.problems}
+    columns = {problem: learned(cube) for problem, cube in cubes.items()}
+    rows = []
+    for algorithm in published.abouts:
+        for objective in published.objectives:
+            own = [column.get((algorithm, objective), NOTHING) for column in columns.values()]
+            if set(own) != {NOTHING}:
+                title = published.title(algorithm, objective, figure.titles, objective != NO_OBJECTIVE)
+                rows.append(line([title, *own]))
+    seeds = max(cube.sizes["seed"] for cube in cubes.values())
+    made = f"Made by `python docs/make_learning_tables.py {experiment}`, of {seeds} seeds."
+    table = "\n".join([made, "", line(["", *columns]), f"|{'---|' * (len(columns) + 1)}", *rows]) + "\n"
+    marks = f"<!-- learned in {experiment}: begin -->", f"<!-- learned in {experiment}: end -->"
+    write_section(Path(f"docs/{experiment}.md"), table, marks)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ NUMBERS = {
     "kirschner2020": ("figure-2", "figure-2-variance"),
     "kirschner2020-draws": ("draws",),
     "kirschner2020-contexts": ("contexts",),
+    "kirschner2020-wind": ("figure-3", "figure-3-narrow"),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
@@ -91,13 +92,26 @@ NUMBERS = {
         *("figures-6-and-7", "figure-8", "figures-9-and-10", "front-tv", "front-newsvendor"),
         *("figure-1", "figure-2", "figure-3", "figure-4", "figure-5"),
     ),
+    "ziomek2025": ("cumulative-regret", "average-regret", "chosen-priors"),
     "ziomek2025-continuous": ("cumulative-regret",),
+    "unknown-prior-contextual": ("by-objective", "chosen-priors"),
+    "drifting": ("by-objective", "chosen-priors"),
+    "theorem-widths": ("by-width",),
+    "saday2023": ("by-metric",),
+    "huang2024-models": ("regret", "seconds-a-run"),
     "shifts-1": ("tracks", "deployed-at-last"),
     "peers": ("decided", "recommended", "by-one-model"),
     "drmobo-shifts": ("tracks", "front-potatoes"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
 }
-"""Experiment, whose page has its name or that of its paper: the figures whose numbers stand there."""
+"""Experiment: the figures whose numbers stand on its page."""
+PAGES = {
+    "theorem-widths": "regions",
+    "saday2023": "papers",
+    "unknown-prior-contextual": "ziomek2025",
+    "drifting": "ziomek2025",
+}
+"""Of experiments whose page has neither their name nor that of their paper."""
 WITHOUT_RUNS = {"huang2024-runtime": ("table-2-normal", "table-2-complicated")}
 """Likewise figures that no run is made for."""
 SEEN = {
@@ -124,8 +138,8 @@ CURVES = {
 """Experiment: the paper's figures that its page shows as ours, out of the published results."""
 AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
 """Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
-FINAL_ALONE = ("shifts-1", "grand-tour")
-"""Experiments of so many runs that their published results hold final numbers alone."""
+FINAL_ALONE = ("shifts-1", "grand-tour", "unknown-prior-contextual", "drifting", "saday2023", "huang2024-models")
+"""Experiments whose published results hold final numbers alone."""
 OURS = "ours"
 """Where claims that no paper makes stand."""
 NOT_JUDGED = "not judged"
@@ -440,8 +454,8 @@ def _verdict(record: Fields) -> str:
 
 def page_of(experiment: str) -> Path:
     """Return the page that shows the numbers of an experiment."""
-    paper = next(paper for paper in (*JUDGED[::-1], experiment) if experiment.startswith(paper))
-    return Path(f"docs/{paper}.md")
+    own = (page for page in (*JUDGED[::-1], experiment) if experiment.startswith(page))
+    return Path(f"docs/{PAGES.get(experiment) or next(own)}.md")
 
 
 def freeze_checks(file: Path) -> None:

@@ -17,10 +17,21 @@ from bocu.pages.figures.base import finish
 from bocu.pages.figures.every_round import RobustFrontParameters
 from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
-from bocu.pages.figures.regret import LINE_OF_A_ROW, Curve, PanelsParameters, Row, apart, cut_off, draw_curves
+from bocu.pages.figures.priors import PriorsParameters
+from bocu.pages.figures.regret import (
+    LINE_OF_A_ROW,
+    Curve,
+    PanelsParameters,
+    RegretParameters,
+    Row,
+    apart,
+    cut_off,
+    draw_curves,
+)
 from bocu.pages.figures.relative_regret import ScoreBlock, ScoreboardParameters
 from bocu.pages.figures.times import DensityEstimatesParameters, RunTimesParameters, distances_of, row_heads
 from bocu.pages.figures.who_wins import NARROW, WIDE, Compared, compared
+from bocu.pages.figures.wind_commitment import WindFigureParameters
 from bocu.sweep.evaluation.across_problems import Ranking, surviving_ranking
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
@@ -102,7 +113,8 @@ class PublishedNumbers:
     def section(self, figures: Sequence[str]) -> str:
         """Return the tables of some figures, by their labels.
 
-        Panels, scoreboards and rankings, times of runs, and estimates of densities, which take no results.
+        Panels, regret, scoreboards and rankings, times of runs, fronts, candidate priors, and estimates of densities,
+        which take no results.
         """
         kinds: dict[type, Callable[[Any], Iterable[str]]] = {
             PanelsParameters: self.panels,
@@ -113,11 +125,15 @@ class PublishedNumbers:
             RunTimesParameters: self.times,
             DensityEstimatesParameters: self.estimates,
             RobustFrontParameters: self.fronts,
+            PriorsParameters: self.chosen,
+            WindFigureParameters: self.commitments,
         }
         lines: list[str] = []
         for label in figures:
             parameters: Any = self.plan.figures[label].parameters
             lines += [f"**{self.titled(label)}** (`{label}`)", ""]
+            if isinstance(parameters, RegretParameters):
+                parameters = self._as_panels(label, parameters)
             if isinstance(parameters, tuple(of_a_problem)):
                 for problem in self.plan.figure_problems[label]:
                     lines += [*of_a_problem[type(parameters)](parameters, problem), ""]
@@ -141,11 +157,18 @@ class PublishedNumbers:
             for objective, metric in shown_pairs(pursued or [NO_OBJECTIVE], known.metrics):
                 beside = self._beside(problem, metric, [objective], None, {})
                 competing = [title for title in beside if title not in self.yardsticks]
-                random = self._title(REFERENCE, NO_OBJECTIVE, {}, False) if REFERENCE in self.abouts else None
+                random = self.title(REFERENCE, NO_OBJECTIVE, {}, False) if REFERENCE in self.abouts else None
                 tables[objective, metric] = Standings(beside, competing, random, margin)
             titles = {title: title for table in tables.values() for title in table.regrets}
             found += compared((problem, *self.plan.titles), tables, (problem, titles, looks, numbers.data_label))
         return found
+
+    def _as_panels(self, figure: str, parameters: RegretParameters) -> PanelsParameters:
+        """Return panels that hold what a figure of regret does, a row a metric."""
+        problems = list(self.plan.figure_problems[figure])
+        metrics = parameters.metrics or list(self.numbers[problems[0]].known.metrics)
+        rows = [Row(metric=metric, problems=problems) for metric in metrics]
+        return PanelsParameters(rows=rows, algorithms=parameters.algorithms, kind=parameters.kind)
 
     def panels(self, parameters: PanelsParameters) -> Iterator[str]:
         """Return the lines of a table with a row for each problem and metric: mean and standard error."""
@@ -154,7 +177,7 @@ class PublishedNumbers:
         wanted = [(label, row) for row in parameters.rows or () for label in _flat(row.problems or list(self.numbers))]
         for problem in self.numbers:
             for row in (row for label, row in wanted if label == problem):
-                word = "payoff" if (row.kind or parameters.kind) == "payoff" else "final"
+                word = {"payoff": "payoff", "average": "mean"}.get(row.kind or parameters.kind, "final")
                 only = row.algorithms or parameters.algorithms
                 found = self._beside(problem, row.metric, row.pursued, only, parameters.titles, word)
                 if found:
@@ -225,7 +248,7 @@ class PublishedNumbers:
                     continue
                 values = np.array([[one[seed] for one in at] for seed in at[-1]])
                 mean, error = mean_and_error(values)
-                title = self._title(label, objective, parameters.titles, len(pursued) > 1)
+                title = self.title(label, objective, parameters.titles, len(pursued) > 1)
                 look = looks[self.abouts[label]["title"]]
                 played, middle, width = (np.append(0, each) for each in (rounds, mean, error))
                 found.append(Curve(title, look, played, middle, width, len(values), place))
@@ -263,7 +286,7 @@ class PublishedNumbers:
 
     def reference(self, parameters: ScoreboardParameters | PanelsParameters) -> str:
         """Return the title of random decisions in a figure."""
-        return self._title(REFERENCE, NO_OBJECTIVE, parameters.titles, False)
+        return self.title(REFERENCE, NO_OBJECTIVE, parameters.titles, False)
 
     def ranks(self, parameters: RankingParameters) -> Iterator[str]:
         """Return the lines of a table of mean ranks with intervals and tie groups, and what survives."""
@@ -332,6 +355,40 @@ class PublishedNumbers:
         yield from _head(titles)
         yield line([_mean(shares[title], False) for title in titles])
 
+    def commitments(self, parameters: WindFigureParameters, problem: str) -> Iterator[str]:
+        """Return the lines of a table of revenue and robust regret over all hours, mean and standard error."""
+        if problem not in self.numbers:
+            yield from self._absent([problem], False)
+            return
+        wanted = parameters.objective and [parameters.objective]
+        given = (parameters.metric or "", wanted, parameters.algorithms, parameters.titles)
+        quantities = {"revenue": "payoff", "robust regret": "final"}
+        rows = {name: self._beside(problem, *given, word) for name, word in quantities.items()}
+        titles = self._ordered(rows.values(), parameters.titles)
+        yield from _head(["", *titles])
+        for name, own in rows.items():
+            yield line([name, *(_mean(own[title], False) for title in titles)])
+
+    def chosen(self, parameters: PriorsParameters, problem: str) -> Iterator[str]:
+        """Return the lines of a table of candidate priors: how often each was trusted, and rejected, in percent."""
+        if problem not in self.numbers:
+            yield from self._absent([problem], False)
+            return
+        numbers = self.numbers[problem]
+        priors, rows = numbers.known.priors or (), {}
+        for label, about in self.abouts.items():
+            asked = label in parameters.algorithms if parameters.algorithms else about["title"] not in self.yardsticks
+            objectives = numbers.known.algorithms.get(label, ()) if asked else ()
+            for objective in objectives:
+                cells = [_shares(numbers, Place(objective, label, "", prior)) for prior in priors]
+                if any(cells):
+                    rows[self.title(label, objective, {}, len(objectives) > 1)] = cells
+        yield f"On {problem}, by candidate prior: rounds in which it was trusted / runs that rejected it."
+        yield ""
+        yield from _head(["", *priors])
+        for title, cells in rows.items():
+            yield line([title, *cells])
+
     def estimates(self, parameters: DensityEstimatesParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of how far density estimates are from the law of a problem's context."""
         from bocu.sweep.runs.seed_run import build_problem
@@ -365,10 +422,11 @@ class PublishedNumbers:
             for objective in objectives:
                 place = Place(objective, label, "" if word == "payoff" else metric)
                 if sample := numbers.at(word, place):
-                    found[self._title(label, objective, titles, len(objectives) > 1)] = sample
+                    found[self.title(label, objective, titles, len(objectives) > 1)] = sample
         return found
 
-    def _title(self, label: str, objective: str, titles: Mapping[str, str], several: bool) -> str:
+    def title(self, label: str, objective: str, titles: Mapping[str, str], several: bool) -> str:
+        """Return what a table writes for a branch: a given title, else the algorithm's, with the objective if several."""
         plain = titles.get(label, self.abouts[label]["title"])
         default = f"{plain}, {self.objectives[objective]}" if several else plain
         return titles.get(f"{label}/{objective}", default)
@@ -376,7 +434,7 @@ class PublishedNumbers:
     def _ordered(self, every: Iterable[Mapping[str, object]], titles: Mapping[str, str]) -> list[str]:
         """Return all titles in the order of the experiment's algorithms."""
         written = [
-            self._title(label, objective, titles, several)
+            self.title(label, objective, titles, several)
             for label in self.abouts
             for objective in self.objectives
             for several in (False, True)
@@ -431,6 +489,12 @@ def _mean(sample: Sample, bold: bool) -> str:
     digits = decimals(error)
     text = f"{mean:z,.{digits}f} ± {error:z,.{digits}f}".replace("-", "−")
     return f"**{text}**" if bold else text
+
+
+def _shares(numbers: Numbers, place: Place) -> str:
+    """Return the shares of rounds that trusted a prior and of runs that rejected it, as far as they are reported."""
+    found = (numbers.at(word, place) for word in ("share", "rejected"))
+    return " / ".join(f"{100 * np.mean(list(sample.values())):.0f} %" for sample in found if sample)
 
 
 def _columns(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -39,6 +39,17 @@ def test_the_loops_of_the_page_on_botorch_run_and_say_what_they_are_for(root):
     assert levels == [1.0, 0.9, 1.5]
 
 
+def test_errors_and_intervals_of_results_are_written_by_what_measured_them(root):
+    """Between marks, that is, for a number typed by hand stays when results do not; three of a page may be quoted."""
+    measured, made = (
+        re.compile(r"± ?[\d.]|\d \[[−-]?[\d.]+, "),
+        r"<!-- ([^>]*?): begin -->.*?<!-- \1: end -->|```.*?```",
+    )
+    for page in set(root.glob("docs/*.md")) - {root / "docs/gallery.md"}:  # which a script writes as a whole
+        typed = measured.findall(re.sub(made, "", page.read_text(), flags=re.DOTALL))
+        assert len(typed) <= 3, f"{page.name}: {len(typed)} errors and intervals that nothing but a hand has written"
+
+
 def test_links_lead_to_files_of_the_clone(root):
     """Not to what only building the site makes; the notes of the site are parts of such pages."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout

@@ -50,8 +50,8 @@ _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
     ("payoff", "seconds"),
     ("share", "sticks", "rejected"),
 )
-FINAL = ("final", "payoff", "seconds")
-"""Words that are summed over all rounds, or their mean: what files of many problems keep, to be small."""
+FINAL = ("final", "payoff", "seconds", "share", "rejected")
+"""Words that are one number of all rounds: what files of many problems keep, to be small."""
 _LABELS = ("word", "problem", "objective", "algorithm", "metric", "prior")
 _OF_THE_PROBLEM = ("title", "payoff_units", "data_label")
 _SUMMARY = "summary"
