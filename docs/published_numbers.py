@@ -426,7 +426,7 @@ class PublishedNumbers:
         return found
 
     def title(self, label: str, objective: str, titles: Mapping[str, str], several: bool) -> str:
-        """Return what a table writes for a branch: a given title, else the algorithm's, with the objective if several."""
+        """Return what tables write for a branch: a given title, else the algorithm's, with the objective if several."""
         plain = titles.get(label, self.abouts[label]["title"])
         default = f"{plain}, {self.objectives[objective]}" if several else plain
         return titles.get(f"{label}/{objective}", default)
