@@ -106,6 +106,9 @@ NUMBERS = {
 }
 """Experiment: the figures whose numbers stand on its page."""
 PAGES = {
+    "ziomek2025-regions": "regions",
+    "tay2024-regions": "regions",
+    "huang2024-regions": "regions",
     "theorem-widths": "regions",
     "saday2023": "papers",
     "unknown-prior-contextual": "ziomek2025",
