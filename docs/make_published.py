@@ -92,6 +92,7 @@ NUMBERS = {
         *("figures-6-and-7", "figure-8", "figures-9-and-10", "front-tv", "front-newsvendor"),
         *("figure-1", "figure-2", "figure-3", "figure-4", "figure-5"),
     ),
+    "drmobo-sets": ("regret",),
     "ziomek2025": ("cumulative-regret", "average-regret", "chosen-priors"),
     "ziomek2025-continuous": ("cumulative-regret",),
     "unknown-prior-contextual": ("by-objective", "chosen-priors"),

@@ -79,6 +79,7 @@ class PublishedNumbers:
     def __init__(self, plan: Plan, problems: Mapping[str, Numbers]) -> None:
         self.plan, self.numbers = plan, problems
         self.abouts, (self.objectives, _) = plan.algorithm_abouts, plan.titles
+        self.metrics = list(dict.fromkeys(metric for own in problems.values() for metric in own.known.metrics))
         self.yardsticks = {about["title"] for about in self.abouts.values() if about["yardstick"] == "yes"}
 
     def spent(self) -> tuple[int, float]:
@@ -166,15 +167,15 @@ class PublishedNumbers:
     def _as_panels(self, figure: str, parameters: RegretParameters) -> PanelsParameters:
         """Return panels that hold what a figure of regret does, a row a metric."""
         problems = list(self.plan.figure_problems[figure])
-        metrics = parameters.metrics or list(self.numbers[problems[0]].known.metrics)
-        rows = [Row(metric=metric, problems=problems) for metric in metrics]
+        rows = [Row(metric=metric, problems=problems) for metric in parameters.metrics or self.metrics]
         return PanelsParameters(rows=rows, algorithms=parameters.algorithms, kind=parameters.kind)
 
     def panels(self, parameters: PanelsParameters) -> Iterator[str]:
         """Return the lines of a table with a row for each problem and metric: mean and standard error."""
         rows: dict[tuple[str, str], Beside] = {}
         word = "final"
-        wanted = [(label, row) for row in parameters.rows or () for label in _flat(row.problems or list(self.numbers))]
+        rows_of = parameters.rows or [Row(metric=metric) for metric in self.metrics]
+        wanted = [(label, row) for row in rows_of for label in _flat(row.problems or list(self.numbers))]
         for problem in self.numbers:
             for row in (row for label, row in wanted if label == problem):
                 word = {"payoff": "payoff", "average": "mean"}.get(row.kind or parameters.kind, "final")
