@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bocu.core.errors import BocuError
+from bocu.core.numerics import KERNEL, refuse_other_kernel
 from bocu.problems.data.catalogue import load_catalogue
 from bocu.problems.data.infection import prepare_infection
 from bocu.sweep.archive.identities import (
@@ -201,6 +202,7 @@ def test_which_copy_of_the_data_was_read_changes_nothing(tmp_path, root):
 
 def probe_of(kind: str, name: str) -> str:
     """Return the probe of a registered class with its defaults; the reason where it has none."""
+    refuse_other_kernel(KERNEL)
     try:
         specification = stated(kind, name, {})
         return problem_probe(specification, {}) if kind == "problem" else algorithm_probe(specification)
