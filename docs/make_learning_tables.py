@@ -42,7 +42,7 @@ def learned(cube: "xr.Dataset") -> dict[tuple[str, str], str]:
             met, worst = (own.sel(metric=metric).dropna("seed").values for metric in (MET, WORST))
             if len(met):
                 mean, error = mean_and_error(met[:, None])
-                text = f"{mean[0]:,.0f} ± {error[0]:,.0f} ({np.mean(worst):,.0f})".replace("-", "−")
+                text = f"{mean[0]:z,.0f} ± {error[0]:,.0f} ({np.mean(worst):z,.0f})".replace("-", "−")
                 cells[str(algorithm), str(objective)] = text
     return cells
 
