@@ -336,6 +336,8 @@ class PublishedNumbers:
                 _mean({seed: time * numbers.known.rounds for seed, time in times.items()}, False) if times else NOTHING
             )
 
+        yield f"On {problem}:"
+        yield ""
         rows = parameters.rows or [self.abouts[label]["title"] for label in first]
         ours = {heading: [spent(label) for label in labels] for heading, labels in columns.items()}
         yield from _columns(rows, {**parameters.published, **ours})
