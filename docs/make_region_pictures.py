@@ -4,9 +4,10 @@ Run `python docs/make_region_pictures.py`: it draws the pictures, and writes tab
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from make_published import page_of
 from PIL import Image
@@ -31,36 +32,46 @@ MAPS = {
 VERDICTS = (HOLDS, LEANS_FOR, OPEN, LEANS_AGAINST, FAILS)
 
 
+def maps_of(experiment: str, root: Path) -> dict[str, tuple[Region, list[Cell]]]:
+    """Return the maps of an experiment, by their labels, with their cells from the published results."""
+    file = root / f"config/experiments/{experiment}.yaml"
+    plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
+    points = list(read_reduced(root / f"docs/results/{experiment}.nc").problems.values())
+    own = {label: one for label, one in plan.figures.items() if one.registered.name == "region"}
+    maps: dict[str, Any] = {label: Region(one.parameters) for label, one in own.items()}
+    return {label: (drawn, region(drawn.parameters.stated, points)) for label, drawn in maps.items()}
+
+
+def counted(experiment: str, maps: Mapping[str, tuple[Region, Sequence[Cell]]]) -> str:
+    """Return a table of how many cells of each map have each verdict."""
+    lines = [line(["at how many points it", *VERDICTS]), f"|{'---|' * (len(VERDICTS) + 1)}"]
+    for drawn, cells in maps.values():
+        counts = Counter(cell.verdict.outcome for cell in cells)
+        if drawn.parameters.show == "verdict":
+            lines.append(line([drawn.parameters.title, *(str(counts[verdict]) for verdict in VERDICTS)]))
+    made = f"Made by `python docs/make_region_pictures.py` from [published results](results/{experiment}.nc)."
+    return "\n".join([*lines, "", made]) + "\n"
+
+
+def marks_of_maps(experiment: str) -> tuple[str, str]:
+    """Return the lines of a page between which the maps of an experiment are counted."""
+    return f"<!-- maps of {experiment}: begin -->", f"<!-- maps of {experiment}: end -->"
+
+
 def main() -> None:
     """Draw, count and write them."""
     root = Path(__file__).parents[1]
     for name, labels in MAPS.items():
-        file = root / f"config/experiments/{name}.yaml"
-        plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
-        points = list(read_reduced(root / f"docs/results/{name}.nc").problems.values())
-        lines = [line(["at how many points it", *VERDICTS]), f"|{'---|' * (len(VERDICTS) + 1)}"]
-        for label, figure in plan.figures.items():
-            if figure.registered.name != "region":
-                continue
-            drawn = Region(figure.parameters)
-            cells = region(drawn.parameters.stated, points)
-            counts = Counter(cell.verdict.outcome for cell in cells)
-            if drawn.parameters.show == "verdict":
-                lines.append(line([drawn.parameters.title, *(str(counts[verdict]) for verdict in VERDICTS)]))
-            if label in labels:
-                _draw(drawn, cells, root / f"docs/regions-{name.removesuffix('-regions')}-{label}.png")
-        made = f"Made by `python docs/make_region_pictures.py` from [published results](results/{name}.nc)."
-        marks = f"<!-- maps of {name}: begin -->", f"<!-- maps of {name}: end -->"
-        write_section(root / page_of(name), "\n".join([*lines, "", made]) + "\n", marks)
-
-
-def _draw(figure: Region, cells: Sequence[Cell], path: Path) -> None:
-    with style.applied():
-        picture, _, _ = figure.map_of(cells, "")
-        drawn = BytesIO()
-        picture.savefig(drawn, format="png", metadata={"Software": None})
-    few = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)  # a third of the bytes
-    few.save(path, optimize=True)
+        maps = maps_of(name, root)
+        write_section(root / page_of(name), counted(name, maps), marks_of_maps(name))
+        for label in labels:
+            drawn, cells = maps[label]
+            with style.applied():
+                picture: Any = drawn.map_of(cells, "")[0]
+                stream = BytesIO()
+                picture.savefig(stream, format="png", metadata={"Software": None})
+            few = Image.open(stream).convert("RGB").quantize(256, dither=Image.Dither.NONE)  # a third of the bytes
+            few.save(root / f"docs/regions-{name.removesuffix('-regions')}-{label}.png", optimize=True)
 
 
 if __name__ == "__main__":

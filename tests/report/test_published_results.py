@@ -2,18 +2,13 @@
 
 import re
 import runpy
-from collections import Counter
 
 import pytest
 
 from bocu.core.io.files import read_netcdf
-from bocu.core.parameters import Reading, validate
-from bocu.pages.figures.region import RegionParameters
 from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.pages.report.forests import drawn_claims
 from bocu.sweep.evaluation.claims.reduced import read_reduced
-from bocu.sweep.evaluation.regions import region
-from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
@@ -116,33 +111,12 @@ def test_numbers_in_pictures_keep_their_digits(root):
     assert compact('<text x="1.2345">0.0085</text>\n') == '<text x="1.23">0.0085</text>\n'
 
 
-def tally(root, experiment, label):
-    """Say how many points of a shipped map have each outcome."""
-    file = root / f"config/experiments/{experiment}.yaml"
-    (figure,) = [one for one in read_experiment_file(file)["figures"] if one["label"] == label]
-    stated = validate(RegionParameters, figure["parameters"], "", Reading(file.parent)).stated
-    cells = region(stated, list(read_reduced(root / f"docs/results/{experiment}.nc").problems.values()))
-    return Counter(cell.verdict.outcome for cell in cells)
-
-
 def test_maps_of_regions_are_those_of_the_published_results(root):
-    text = " ".join((root / "docs/regions.md").read_text(encoding="utf-8").split())
-    maps = {
-        ("ziomek2025-regions", "ahead-of-mle"): (
-            "leans so at {leans for} of 32 points, fails at {fails}, leans against at {leans against}, open at {open}"
-        ),
-        ("ziomek2025-regions", "ahead-of-fully-bayesian"): ("has less at {fails} of 32 points"),
-        ("ziomek2025-regions", "mle-sticks"): "at {holds} of 32 points, leans so at {leans for}, open at {open}",
-        ("tay2024-regions", "hartmann-3-worst-case-behind"): (
-            "| leans for at {leans for} (all up to radius 0.8), against at {leans against}, open at {open} |"
-        ),
-        ("huang2024-regions", "density-ahead-of-gp-ucb"): (
-            "sees no context: leans so at {leans for} of 12 points, open at {open}"
-        ),
-        ("huang2024-regions", "average-ahead-of-robust"): (
-            "than DRBO-KDE**: leans so at {leans for} of 12 points, open at {open}"
-        ),
-        ("huang2024-regions", "density-ahead-of-mmd"): "than DRBO-MMD**: leans so at {leans for} of 12 points",
-    }
-    for (experiment, label), told in maps.items():
-        assert told.format(**tally(root, experiment, label)) in text, label
+    """After a change of results or statistics: `python docs/make_region_pictures.py`."""
+    maker = runpy.run_path(str(root / "docs/make_region_pictures.py"))
+    for experiment, labels in maker["MAPS"].items():
+        above, below = maker["marks_of_maps"](experiment)
+        page = (root / maker["page_of"](experiment)).read_text(encoding="utf-8")
+        maps = maker["maps_of"](experiment, root)
+        assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker["counted"](experiment, maps)
+        assert set(labels) <= set(maps)
