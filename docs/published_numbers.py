@@ -167,7 +167,8 @@ class PublishedNumbers:
     def _as_panels(self, figure: str, parameters: RegretParameters) -> PanelsParameters:
         """Return panels that hold what a figure of regret does, a row a metric."""
         problems = list(self.plan.figure_problems[figure])
-        rows = [Row(metric=metric, problems=problems) for metric in parameters.metrics or self.metrics]
+        pursued = [objective for objective in self.objectives if objective != NO_OBJECTIVE]
+        rows = [Row(metric=one, problems=problems, pursued=pursued) for one in parameters.metrics or self.metrics]
         return PanelsParameters(rows=rows, algorithms=parameters.algorithms, kind=parameters.kind)
 
     def panels(self, parameters: PanelsParameters) -> Iterator[str]:
