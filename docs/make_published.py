@@ -75,7 +75,7 @@ READ_OVERVIEW = (
     "seeds; where nobody does, more seeds are needed. Made by `python docs/make_published.py`."
 )
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
-JUDGED = (*PAPERS, "shifts-1", "peers", "drmobo-shifts")
+JUDGED = (*PAPERS, "shifts", "shifts-1", "peers", "drmobo-shifts")
 """Experiments whose claims stand on their page."""
 PUBLISHED = Path("docs/results")
 NUMBERS = {

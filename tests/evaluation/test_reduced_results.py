@@ -94,13 +94,26 @@ def test_a_round_that_was_not_kept_is_named_with_those_that_were(results):
         numbers.measured(Measure("at", "mle", 11.0), Scope("wells"))
 
 
+def test_claims_on_a_problem_that_is_planned_and_was_not_gathered_are_not_run(results, tmp_path):
+    folder = tmp_path / "synthetic"
+    shutil.copytree(results / "synthetic", folder)
+    record = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
+    record["iterations_of"]["springs"] = ROUNDS
+    (folder / "experiment.json").write_text(json.dumps(record), encoding="utf-8")
+    reduce_results(folder, tmp_path / "published/synthetic.nc")
+    standing = StandingCubes(tmp_path / "published")
+    assert standing.problems("synthetic") == {"wells", "springs"}
+    assert standing.cube("synthetic", "springs") is None
+
+
 def test_final_numbers_alone_are_the_same_and_say_what_was_left_out(results, tmp_path):
     runner = CliRunner().invoke(
         app, ["reduce", str(results / "synthetic"), "--final", "--output", str(tmp_path / "final.nc")]
     )
     assert runner.exit_code == 0, runner.output
     kept, every = (read_netcdf(file) for file in (tmp_path / "final.nc", results / "published/synthetic.nc"))
-    assert set(kept["row_word"].values.astype(str)) == {"final", "seconds"} < set(every["row_word"].values.astype(str))
+    words = {"final", "seconds", "share", "rejected"}
+    assert set(kept["row_word"].values.astype(str)) == words < set(every["row_word"].values.astype(str))
     assert not kept["regret_until"].size
     whole, final = (
         read_reduced(file).problems["wells"] for file in (results / "published/synthetic.nc", tmp_path / "final.nc")
@@ -112,9 +125,9 @@ def test_final_numbers_alone_are_the_same_and_say_what_was_left_out(results, tmp
         final.measured(Measure("growth", "mle"), Scope("wells"))
     with pytest.raises(BocuError, match=r"found round 5 of 'wells'; kept in reduced results: 24$"):
         final.measured(Measure("at", "mle", 5.0), Scope("wells"))
-    share = Measure("share", "pe-gp-ucb", options=(("prior", "b"),))
-    with pytest.raises(BocuError, match="has no 'chosen_prior'"):
-        final.measured(share, Scope("wells"))
+    sticks = Measure("sticks", "pe-gp-ucb", options=(("prior", "b"),))
+    with pytest.raises(BocuError, match="'wells' was reduced without 'sticks'"):
+        final.measured(sticks, Scope("wells"))
     by_final = verdicts(CLAIMS, lambda experiment, problem: final)
     assert {found.outcome for found in by_final} >= {"holds", "not run"}
     shared = agreements({"wells": final}, {"wells": CubeNumbers(read_netcdf(results / "synthetic/cubes/wells.nc"))})

@@ -322,7 +322,7 @@ class StandingCubes:
         if planned := record_in(folder).get("iterations_of"):
             return set(planned)
         if reduced is not None:
-            return set(reduced.problems)
+            return {*reduced.problems, *reduced.missing}
         return {file.stem for part in ("", PARTIAL) for file in folder.glob(f".{part}/cubes/*.nc")} - {"summary"}
 
     def scales(self, records: Sequence[Fields]) -> Iterator[str]:

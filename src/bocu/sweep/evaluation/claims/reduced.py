@@ -54,7 +54,7 @@ FINAL = ("final", "payoff", "seconds", "share", "rejected")
 """Words that are one number of all rounds: what files of many problems keep, to be small."""
 _LABELS = ("word", "problem", "objective", "algorithm", "metric", "prior")
 _OF_THE_PROBLEM = ("title", "payoff_units", "data_label")
-_SUMMARY = "summary"
+_SUMMARY, _MISSING = "summary", "missing"
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Reduced:
         about: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who
             submitted it, how and when.
         runs: how many stand in it.
+        missing: labels of planned problems of which nothing was gathered.
     """
 
     experiment: str
@@ -85,6 +86,7 @@ class Reduced:
     identities: Mapping[str, Plain] = field(default_factory=dict)
     about: Plain = field(default_factory=dict)
     runs: int = 0
+    missing: tuple[str, ...] = ()
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
@@ -201,8 +203,8 @@ def read_reduced(path: Path) -> Reduced:
         identities = {label: of for label, of in known.items() if of}  # those of some problems may not be known
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
         _check_known(problems, stated, identities, about)
-        name = str(data.attrs["experiment"])
-        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data))
+        name, missing = str(data.attrs["experiment"]), tuple(map(str, json.loads(data.attrs.get(_MISSING, "[]"))))
+        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data), missing)
 
 
 class _Stated(pydantic.BaseModel):
@@ -424,6 +426,7 @@ class _Reduction:
             for column, label in enumerate(_LABELS)
         }
         stated = {key: described[key] for key in described if key not in ("data", "made_from")}
+        missing = sorted(set(described.get("iterations_of", ())) - set(self.about))
         return xr.Dataset(
             {
                 **columns,
@@ -450,6 +453,7 @@ class _Reduction:
                 "experiment_sha256": sha256(canonical_json(stated).encode()).hexdigest() if stated else "",
                 "settings": canonical_json(settings_of(described)),
                 "trial": trial_of(described),
+                **({_MISSING: canonical_json(missing)} if missing else {}),
             },
         )
 
