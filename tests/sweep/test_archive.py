@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from bocu.core.errors import BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
-from bocu.sweep.archive.entries import Archive, ArchivedFile, faults
+from bocu.sweep.archive.entries import Archive, ArchivedFile, faults, refuse_places
 from bocu.sweep.archive.identities import Identities, identity_of
 from bocu.sweep.evaluation.claims.reduced import read_reduced, with_identities
 
@@ -152,3 +152,10 @@ def test_strangers_files_are_played_by_a_workflow_that_may_only_read(root):
     assert [step["with"]["persist-credentials"] for step in steps if "checkout" in step.get("uses", "")] == [False]
     assert "secrets." not in text
     assert "--trust" not in text
+
+
+def test_a_kernel_is_no_place_and_what_may_be_one_is(tmp_path):
+    refuse_places({"parameters": {"model": {"kernel": "matern-5/2"}}}, tmp_path)
+    for place in ("matern-5/2/..", "~", "of\\own"):
+        with pytest.raises(BocuError, match="which may be a place; not read without --trust"):
+            refuse_places({"algorithms": [{"name": place}]}, tmp_path)
