@@ -40,7 +40,7 @@ def main() -> None:
             asked = plan.parameters.optima(problem, label)
             store_optima({**asked, **{key: json.loads(asked[key]) for key in ("problem", "metrics")}}, {}, "optima.nc")
             (found,) = read_optima("optima.nc").values()
-            cells.append(f"{found.values[1]:.4g} ({found.error:.2g})")
+            cells.append(f"{found.values[None][1]:.4g} ({found.error:.2g})")
         print(f"{problem:22}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
 
 

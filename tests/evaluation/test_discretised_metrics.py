@@ -95,7 +95,7 @@ def test_under_a_law_the_expectation_is_that_of_the_law_up_to_the_error_told(tmp
     assert 0.0 < stored.error < 0.01
     assert stored.against == 256
     np.testing.assert_allclose(value, exact, atol=2.0 * stored.error)
-    np.testing.assert_allclose(regret + value, stored.values[1], atol=1e-9)
+    np.testing.assert_allclose(regret + value, stored.values[None][1], atol=1e-9)
     met_value = SO.score(realisation, situations, decisions)[1]
     assert np.abs(value - met_value).max() > 0.1
 

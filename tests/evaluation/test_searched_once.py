@@ -96,6 +96,35 @@ def test_optima_that_are_dear_are_searched_for_once(problem, tmp_path, monkeypat
         assert "discretisation_error" not in told
 
 
+def test_at_the_weights_that_each_seed_draws_is_searched_once_for_all_branches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    two = {"name": "ackley-grid", "label": "two", "parameters": {"contexts": 9, "outputs": 2}}
+    plan = plan_of(two, "so", "ro")
+    run_all(plan)  # which hands scores no optima: each branch searches
+    (branch,) = plan.branches.values()
+    files = plan.inputs.score(branch)["optima"]
+    for entry, file in zip(plan.optima("two"), files, strict=True):
+        parameters = plan.parameters.optima("two", entry)
+        unfolded = {**parameters, **{key: json.loads(parameters[key]) for key in ("problem", "metrics")}}
+        store_optima(unfolded, {}, file)
+        assert {*read_optima(file)[entry].values} == {0, 1}
+
+    searched, best = [], scalarised_optimum.ScalarisedSearch.best
+
+    def counted(self, pool, weights):
+        searched.append(weights)
+        return best(self, pool, weights)
+
+    monkeypatch.setattr(scalarised_optimum.ScalarisedSearch, "best", counted)
+    metrics = json.loads(plan.parameters.score(branch)["metrics"])
+    score(plan.products.runs(branch), {}, branch.specification, metrics, "told.nc", optima=files)
+    assert len(searched) == len(metrics)  # at the net's weights, for the front
+    with xr.open_dataset("told.nc") as told, xr.open_dataset(plan.paths.score_file(branch)) as before:
+        assert told["regret"].any()
+        for name in ("regret", "value", "hypervolume_share"):
+            assert told[name].equals(before[name])
+
+
 def test_optima_on_a_grid_of_contexts_are_those_of_the_scores(monkeypatch):
     specification = {"class": "problem/ackley-grid", "parameters": {"contexts": 9}}
     metric = {"label": "so", "class": "metric/so", "parameters": {"under": "reference"}}
@@ -116,6 +145,10 @@ def test_which_optima_are_dear():
     assert plan_of("newsvendor", "so").optima("newsvendor") == {}
     portfolio = {"name": "portfolio-grid", "label": "one", "parameters": {"contexts": 9}}
     assert [*plan_of(portfolio, "so", "ro").optima("one")] == ["so", "ro"]
+    two = {"name": "ackley-grid", "label": "one", "parameters": {"contexts": 9, "outputs": 2}}
+    assert [*plan_of(two, "so").optima("one")] == ["so"]
+    for other in ({"decisions": 20}, {"reference": {"name": "empirical"}}, {"outputs": 1}):
+        assert plan_of({**two, "parameters": {**two["parameters"], **other}}, "so").optima("one") == {}
     assert not ScalarisedPortfolioParameters(decisions=100).dear_optima
     assert not ScalarisedPortfolioParameters(reference={"name": "empirical"}).dear_optima
     of = continuous.PortfolioParameters

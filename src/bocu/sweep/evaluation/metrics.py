@@ -59,8 +59,8 @@ class Metric(ABC, Generic[ParametersType]):
         """Return the best value of each situation, shape (rows,), and a decision that has it, (rows, dimension).
 
         Args:
-            realisation: a problem with continuous decisions, one output and a finite set of contexts, or discretised;
-                of a metric that needs no discretisation also with continuous ones.
+            realisation: a problem with continuous decisions and a finite set of contexts, or discretised; of a metric
+                that needs no discretisation also with continuous ones.
             situations: what stands before each row.
         """
         self.meet(realisation)

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +31,13 @@ class StoredOptima:
     """What a file of optima holds.
 
     Attributes:
-        values: the best value of each round, by the round; empty where seeds do not share their payoffs.
+        values: the best value of each round, by the seed and the round. None for a seed: of all seeds, without rounds
+            where they do not share their payoffs.
         error: of the discretisation, in units of the metric; not a number where there is none.
         against: points of the discretisation that it was measured against; 0 where there is none.
     """
 
-    values: Mapping[int, float]
+    values: Mapping[int | None, Mapping[int, float]]
     error: float
     against: int
 
@@ -45,10 +47,11 @@ def store_optima(parameters: Specification, inputs: Inputs, output: str | Path) 
 
     Args:
         parameters: `problem` and `metrics` with their labels, plain, `iterations` and `seed`, of
-            `JobParameters.optima`.
+            `JobParameters.optima`; `seeds`, how many there are, where each draws weights of the outputs.
         inputs: the files that the problem is built from.
         output: `best` (metric, iteration), `best_decision` (metric, iteration, decision_dim), `discretisation_error`
             (metric) and how many points that was measured against. Without rounds where seeds do not share payoffs.
+            Of several outputs each has a dimension seed after the metric.
     """
     import xarray as xr
 
@@ -57,28 +60,40 @@ def store_optima(parameters: Specification, inputs: Inputs, output: str | Path) 
     first, second = (problem.realise(Streams(parameters["seed"] + place)) for place in (0, 1))
     rounds = np.arange(1 - problem.initial, parameters["iterations"] + 1)
     unseen = np.empty((len(rounds), first.description.contexts.dimension))
-    stated = [protocol.situation(first, int(t), unseen[:place]) for place, t in enumerate(rounds)]
+
+    def stated_in(realisation: Realisation) -> list[Situation]:
+        return [protocol.situation(realisation, int(t), unseen[:place]) for place, t in enumerate(rounds)]
+
+    stated = stated_in(first)
+    seeds = range(parameters["seed"], parameters["seed"] + parameters.get("seeds", 0))
     own, other = (each.payoff_function if is_continuous(each) else each.table for each in (first, second))
-    kept = slice(None if own == other else 0)
+    kept = slice(None if own == other or seeds else 0)
     values, decisions, errors, against = [], [], [], []
     for metric in parameters["metrics"]:
         scorer = build_scorer(metric)
         discretised = is_continuous(first) and (scorer.under is not None or scorer.metric.discretised)
-        shown, under = _on_cells(scorer, first, stated) if discretised else scorer.met(first, stated)
-        best, where = scorer.metric.best(shown, under)
+        if seeds:
+            met = ((each, stated_in(each)) for each in (problem.realise(Streams(seed)) for seed in seeds))
+            pairs = [scorer.metric.best(*scorer.met(*each)) for each in met]
+            best, where = (np.array(found) for found in zip(*pairs, strict=True))
+        else:
+            shown, under = _on_cells(scorer, first, stated) if discretised else scorer.met(first, stated)
+            best, where = scorer.metric.best(shown, under)
         error, points = _error(scorer, first, stated[-1:], where[-1]) if discretised else (np.nan, 0)
-        values.append(best[kept])
-        decisions.append(where[kept])
+        values.append(best if seeds else best[kept])
+        decisions.append(where if seeds else where[kept])
         errors.append(error)
         against.append(points)
+    of_rounds = ("metric", *(["seed"] if seeds else []), "iteration")
     described = {
-        "best": (("metric", "iteration"), values, "largest value under the metric"),
-        "best_decision": (("metric", "iteration", "decision_dim"), decisions, "decision that has it"),
+        "best": (of_rounds, values, "largest value under the metric"),
+        "best_decision": ((*of_rounds, "decision_dim"), decisions, "decision that has it"),
         "discretisation_error": (("metric",), errors, "largest difference from the values on more points"),
         "measured_against": (("metric",), against, "those points"),
     }
-    labels = {"metric": [metric["label"] for metric in parameters["metrics"]], "iteration": rounds[kept]}
-    names = {"metric": "label of the metric", "iteration": "round; 0 and below: the initial design"}
+    labels: dict[str, Sequence[Any] | np.ndarray] = {"metric": [metric["label"] for metric in parameters["metrics"]]}
+    labels |= {"iteration": rounds[kept]} | ({"seed": list(seeds)} if seeds else {})
+    names = {"metric": "label of the metric", "iteration": "round; 0 and below: the initial design", "seed": "seed"}
     data = xr.Dataset(
         {
             name: (dims, np.array(found), {"long_name": said, "units": "1"})
@@ -98,13 +113,14 @@ def read_optima(file: str | Path) -> dict[str, StoredOptima]:
     """
     with open_netcdf(file) as data, reading(file):
         rounds = data["iteration"].values.tolist()
-        columns = (
-            data[name].values.tolist() for name in ("metric", "best", "discretisation_error", "measured_against")
-        )
-        return {
-            label: StoredOptima(dict(zip(rounds, best, strict=True)), error, points)
-            for label, best, error, points in zip(*columns, strict=True)
-        }
+        seeds = data["seed"].values.tolist() if "seed" in data.dims else [None]
+        columns = [data[name].values.tolist() for name in ("metric", "discretisation_error", "measured_against")]
+        found = {}
+        for place, (label, error, points) in enumerate(zip(*columns, strict=True)):
+            best = data["best"].values[place].reshape(len(seeds), len(rounds)).tolist()
+            by_seed = {seed: dict(zip(rounds, own, strict=True)) for seed, own in zip(seeds, best, strict=True)}
+            found[label] = StoredOptima(by_seed, error, points)
+        return found
 
 
 def _on_cells(

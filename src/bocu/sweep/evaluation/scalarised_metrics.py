@@ -56,10 +56,9 @@ class ScalarisedScores:
             realisation: the problem as the seed met it.
             situations: what stood before each row.
             decisions: shape (rows, Dx).
-            optima: the largest value of rounds for which it is known, where there is one output.
+            optima: the largest value of rounds for which it is known.
         """
-        outputs = realisation.description.outputs
-        weights = np.array([np.ones(1) if s.weights is None else s.weights for s in situations]).reshape(-1, outputs)
+        weights = _weights(realisation, situations)
         payoffs = realisation.table(decisions)
         regret, value = np.empty(len(decisions)), np.empty(len(decisions))
         for rows in self._alike(situations):
@@ -69,22 +68,18 @@ class ScalarisedScores:
             if len(known) == len(rows):
                 best = np.array(known)
             else:
-                searched = self._searching(realisation, situation)
-                # Rounds share their weights where there is one output: one search serves all.
-                distinct, where = np.unique(weights[rows], axis=0, return_inverse=True)
-                best = searched.search.best(searched.pool, distinct).values[where]
+                best, _ = self._best(realisation, situation, weights[rows])
             # Nothing is subtracted elsewhere: both may be -inf, where no decision meets an aspiration.
             regret[rows] = np.subtract(best, value[rows], out=np.zeros(len(rows)), where=best > value[rows])
         return regret, value
 
     def best(self, realisation: "Realisation", situations: Sequence["Situation"]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest value of one output in each situation, shape (rows,), and where it is, (rows, Dx)."""
+        """Return the largest value in each situation, shape (rows,), and where it is, (rows, Dx)."""
+        weights = _weights(realisation, situations)
         values = np.empty(len(situations))
         decisions = np.empty((len(situations), realisation.description.decisions.dimension))
         for rows in self._alike(situations):
-            searched = self._searching(realisation, situations[rows[0]])
-            found = searched.search.best(searched.pool, np.ones((1, 1)))
-            values[rows], decisions[rows] = found.values[0], found.decisions[0]
+            values[rows], decisions[rows] = self._best(realisation, situations[rows[0]], weights[rows])
         return values, decisions
 
     def front(self, realisation: "Realisation", situations: Sequence["Situation"], decisions: np.ndarray) -> RunFront:
@@ -95,6 +90,16 @@ class ScalarisedScores:
         payoffs, best, values = realisation.table(decisions), searched.front, searched.pool.values
         tried = front_among(decisions, payoffs, best.weights, values)
         return RunFront(tried, best, growing_share(payoffs, best, values))
+
+    def _best(
+        self, realisation: "Realisation", situation: "Situation", weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest values at weights of shape (rows, K), shape (rows,), and where they are, (rows, Dx)."""
+        searched = self._searching(realisation, situation)
+        # Rounds share their weights where there is one output: one search serves all.
+        distinct, where = np.unique(weights, axis=0, return_inverse=True)
+        found = searched.search.best(searched.pool, distinct)
+        return found.values[where], found.decisions[where]
 
     def _alike(self, situations: Sequence["Situation"]) -> list[list[int]]:
         """Gather the rows that the metric values alike."""
@@ -123,3 +128,9 @@ class ScalarisedScores:
         pool = search.pool(lambda payoffs: self._metric.values(payoffs, situation))
         self._searched.append(_Searched(table, situation, search, pool))
         return self._searched[-1]
+
+
+def _weights(realisation: "Realisation", situations: Sequence["Situation"]) -> np.ndarray:
+    """Return the weights of the outputs in each situation, shape (rows, K)."""
+    weights = [np.ones(1) if situation.weights is None else situation.weights for situation in situations]
+    return np.array(weights).reshape(-1, realisation.description.outputs)

@@ -87,9 +87,7 @@ def score(
     """
     panel = [build_scorer(metric) for metric in metrics]
     found = {label: of_metric for file in optima for label, of_metric in read_optima(file).items()}
-    for metric, scorer in zip(metrics, panel, strict=True):
-        if metric["label"] in found:
-            scorer.metric.optima = found[metric["label"]].values
+    known = [found[metric["label"]].values if metric["label"] in found else {} for metric in metrics]
     problem = build_problem(branch["problem"], inputs)
     sizes = {"metric": len(panel), "seed": None, "iteration": problem.initial + branch["iterations"]}
     if problem.prior_labels:
@@ -99,7 +97,7 @@ def score(
         file.define("seed", ("seed",), "i8", {"long_name": "seed", "units": "1"})
         for block in _blocks(run_files, branch, partial):
             writer = writer or _Writer(file, block, panel)
-            writer.add(block, _scored(block, problem, panel))
+            writer.add(block, _scored(block, problem, panel, known))
         iterations = range(1 - problem.initial, branch["iterations"] + 1)
         _coordinates(file, [metric["label"] for metric in metrics], iterations, problem.prior_labels)
         errors = [found[metric["label"]].error if metric["label"] in found else np.nan for metric in metrics]
@@ -149,8 +147,20 @@ def _blocks(run_files: Sequence[str | Path], branch: Specification, partial: boo
         yield block
 
 
-def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Scorer]) -> dict[str, np.ndarray]:
-    """Return regret and value of what was decided and, under the simulator, the regret of what is recommended."""
+def _scored(
+    block: "xr.Dataset",
+    problem: "Problem",
+    panel: Sequence[Scorer],
+    known: Sequence[Mapping[int | None, Mapping[int, float]]],
+) -> dict[str, np.ndarray]:
+    """Return regret and value of what was decided and, under the simulator, the regret of what is recommended.
+
+    Args:
+        block: runs of a branch.
+        problem: that they played.
+        panel: the metrics.
+        known: of each metric the best values that are known, as `StoredOptima` has them.
+    """
     sizes = {"metric": len(panel), **_front_sizes(block), **{str(dim): size for dim, size in block.sizes.items()}}
     found = {name: np.full([sizes[dim] for dim in _SCORED[name][0]], np.nan) for name in _scored_names(block, panel)}
     protocol = PROTOCOLS[problem.protocol]
@@ -162,7 +172,8 @@ def _scored(block: "xr.Dataset", problem: "Problem", panel: Sequence[Scorer]) ->
             protocol.situation(realisation, int(t), seen[:place]) for place, t in enumerate(run["iteration"].values)
         ]
         decisions = run[decision_variable(realisation.description.decisions)].values
-        for column, metric in enumerate(panel):
+        for column, (metric, best) in enumerate(zip(panel, known, strict=True)):
+            metric.metric.optima = best.get(int(seed), best.get(None, {}))
             if metric.deployed is not None:
                 found["regret"][column, row, :-1] = 0.0
                 final = deployed(run, realisation, situations[-1], metric.deployed)

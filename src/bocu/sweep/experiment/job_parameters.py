@@ -121,6 +121,7 @@ class JobParameters:
             "metrics": canonical_json(metrics),
             "iterations": self.plan.iterations(problem),
             "seed": self.plan.experiment.seeds.first,
+            **({"seeds": self.plan.experiment.seeds.count} if self.plan.weighed(problem) else {}),
             "fingerprint": self.fingerprint("optima", *named_code([of_problem, metrics])),
         }
 

@@ -24,6 +24,7 @@ from bocu.problems.candidates import kernel_source
 from bocu.problems.data.catalogue import Catalogue, Source
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.contexts.laws import NamedParameters, named_in
+from bocu.robust.contexts.references import Estimate
 from bocu.sweep.experiment.branches import Branch, Component
 from bocu.sweep.experiment.configuration import Experiment
 from bocu.sweep.experiment.entries import parameters_of, protocol_of
@@ -137,11 +138,19 @@ class Plan:
         """Return the metrics of a problem whose best decisions are searched for beforehand, by their entry's label.
 
         Those are metrics over the discretisation of continuous contexts, and all where the problem says that a search
-        is dear. A metric from outside may score as it likes.
+        is dear or where seeds weigh outputs: the runs of all branches meet the same weights. A metric from outside may
+        score as it likes.
         """
-        if self.problem_parameters(problem).dear_optima:
+        if self.problem_parameters(problem).dear_optima or self.weighed(problem):
             return _by_entry(metric for metric in self.metrics_of(problem) if not metric.registered.origin)
         return self.discretised(problem)
+
+    def weighed(self, problem: str) -> bool:
+        """Whether the best decisions of a box are searched for at weights of several outputs, which each seed draws."""
+        parameters: Any = self.problem_parameters(problem)
+        in_a_box = getattr(parameters, "decisions", 0) is None
+        estimated = isinstance(getattr(parameters, "reference", None), Estimate)
+        return in_a_box and not estimated and getattr(parameters, "outputs", 1) > 1
 
     def discretised(self, problem: str) -> dict[str, list[Component]]:
         """Return those of the metrics that are computed on the discretisation of continuous contexts."""
