@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from make_published import published_of
+from make_published import file_of, published_of
 from published_numbers import line
 
 import bocu
@@ -52,9 +52,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("experiment", help="name of an experiment whose runs are finished")
     experiment = parser.parse_args().experiment
+    results = Path("results") / experiment
+    if not (results / "cubes").is_dir():
+        parser.error(f"{results}: no cubes; made by snakemake --cores all --configfile {file_of(experiment)}")
     published, _ = published_of(experiment)
     figure: Any = published.plan.figures["regret"].parameters
-    cubes = {problem: bocu.open_cube(Path("results") / experiment, problem) for problem in published.plan.problems}
+    cubes = {problem: bocu.open_cube(results, problem) for problem in published.plan.problems}
     columns = {problem: learned(cube) for problem, cube in cubes.items()}
     rows = []
     for algorithm in published.abouts:
