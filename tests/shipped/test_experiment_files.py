@@ -185,7 +185,7 @@ def test_each_of_botorch_s_parts_is_there_with_every_measure(root):
 
 def test_settings_of_inatsu_et_al(root):
     plan = plan_of(root, "drmobo")
-    assert (plan.experiment.seeds.first, plan.experiment.seeds.count, plan.experiment.iterations) == (100, 5, 150)
+    assert (plan.experiment.seeds.first, plan.experiment.seeds.count, plan.experiment.iterations) == (1000, 30, 150)
     drmobo = {key: branch for key, branch in plan.branches.items() if key[2] == "drmobo"}
     ambiguity_sets = {}
     for (problem, _, _), branch in drmobo.items():
