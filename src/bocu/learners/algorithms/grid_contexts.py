@@ -21,6 +21,7 @@ from bocu.core.rounds import CONTINUOUS, Round, Situation
 from bocu.learners.acquisition.base import Functional
 from bocu.learners.acquisition.functionals import WorstCaseValue
 from bocu.learners.acquisition.minimax import Chord, IdentitySensitivity, MinimaxFunctional, PublishedMinimax
+from bocu.learners.acquisition.multistart import FEW_ASCENTS, SearchParameters
 from bocu.learners.algorithms.botorch_model import BotorchModelParameters
 from bocu.learners.algorithms.continuous_base import Contextual, ContextualParameters, Game, Posteriors
 from bocu.learners.surrogates.continuous.model import Posterior
@@ -40,6 +41,7 @@ _STAND_IN = 0.1
 class GridContextParameters(ContextualParameters):
     """The grid and the ambiguity set on it."""
 
+    search: SearchParameters = Field(FEW_ASCENTS, description="how the acquisition function is maximised")
     contexts: Annotated[Integer, Field(ge=2, le=10_000)] = Field(
         100, description="least number of contexts of the grid"
     )
