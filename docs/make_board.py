@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterator
 from html import escape
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 
 from make_published import shown, write_pictures
@@ -24,6 +24,7 @@ from bocu.pages.figures.who_wins import HOW_TO_READ, MOST_PANELS, Compared, draw
 from bocu.sweep.archive.comparing import Meeting, board
 from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, core_hours
 from bocu.sweep.evaluation.standings import LEADING
+from bocu.sweep.experiment.branches import NO_OBJECTIVE
 
 PAGE = Path("docs/board.md")
 COLUMNS = (
@@ -41,7 +42,8 @@ document.getElementById("board-filter").addEventListener("input", (event) => {
 HOW = (
     "Every method that the [published results](archive.md) have of a problem, whoever added it: what ran on the same "
     "problem, by its [identity](archive.md#identities), under the same metric, on seeds in common. Regret is relative "
-    "to the least mean; who leads is bold, told from luck over 30 paired seeds ([how](statistics.md#verdicts))."
+    "to the least mean; who leads is bold and comes first, told from luck over 30 paired seeds "
+    "([how](statistics.md#verdicts))."
 )
 
 
@@ -81,22 +83,50 @@ def written(every: list[dict[str, object]]) -> str:
 
 
 def table(every: list[dict[str, object]]) -> Iterator[str]:
-    """Return the lines of the board as a table that can be filtered."""
-    heads = ("problem", "scored by", "method", "relative regret", "standing", "seeds", "rounds", "from", "core hours")
+    """Return the lines of the board as a table that can be filtered, a row a comparison."""
+    heads = (
+        "problem",
+        "objective",
+        "scored by",
+        "rounds",
+        "relative regret, by standing",
+        "seeds",
+        "from",
+        "core hours",
+    )
     yield '<table id="board"><thead><tr>' + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"
-    for row in every:
-        title = escape(str(row["title"]))
+    compared = ("problem", "problem_label", "objective", "metric", "rounds")
+    for about, group in groupby(every, key=lambda row: tuple(row[key] for key in compared)):
+        methods = list(group)
+        identity, problem, objective, metric, rounds = about
+        seeds = sorted({int(str(row["seeds"])) for row in methods})
+        files = dict.fromkeys(str(row["file"]) for row in methods)
         cells = [
-            f'<span title="{row["problem"]}">{escape(str(row["problem_label"]))}</span>',
-            escape(str(row["metric"])),
-            f'<span title="{row["method"]}">{f"<b>{title}</b>" if row["standing"] == LEADING else title}</span>',
-            number(float(str(row["relative"])), 2) if row["relative"] != "" else NOTHING,
-            *(str(row[key]) for key in ("standing", "seeds", "rounds")),
-            f'<a href="results/{row["file"]}">{row["file"]}</a>',
-            number(float(str(row["core_hours"])), 2, significant=True),
+            f'<span title="{identity}">{escape(str(problem))}</span>',
+            NOTHING if objective == NO_OBJECTIVE else escape(str(objective)),
+            escape(str(metric)),
+            str(rounds),
+            "; ".join(by_standing(methods)),
+            "–".join(str(count) for count in dict.fromkeys((seeds[0], seeds[-1]))),
+            ", ".join(f'<a href="results/{name}">{name.removesuffix(".nc")}</a>' for name in files),
+            number(sum(float(str(row["core_hours"])) for row in methods), 2, significant=True),
         ]
         yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table>"
+
+
+def by_standing(methods: list[dict[str, object]]) -> Iterator[str]:
+    """Return what each standing of a comparison has, methods with their relative regrets, the best standing first."""
+    standings = dict.fromkeys((LEADING, *(str(row["standing"]) for row in methods)))
+    for standing in standings:
+        here = [
+            (escape(str(row["title"])), NOTHING if row["relative"] == "" else number(float(str(row["relative"])), 2))
+            for row in methods
+            if row["standing"] == standing
+        ]
+        if here:
+            told = f"{standing}: {', '.join(map(' '.join, here))}"
+            yield f"<b>{told}</b>" if standing == LEADING else told
 
 
 def entries(archive: Archive) -> Iterator[str]:
