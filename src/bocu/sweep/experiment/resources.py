@@ -198,6 +198,8 @@ def stage_minutes(rule: str, attempt: int) -> int:
 
 SEARCHED = 8_000
 """Decisions that a search for the best one values: measured, 4,000 to 24,000 in 1 to 5 coordinates."""
+WEIGHED = 400
+"""The same of a round whose weights of the outputs are its own: measured, 10 to 800 by the price of the set."""
 PROBED = 100
 """Decisions at which the error of the discretisation is measured, on more points."""
 _PAYOFF_SECONDS = 1e-7  # of a decision in a context
@@ -207,6 +209,11 @@ def optima_seconds(plan: "Plan", problem: str, entry: str) -> float:
     """Return the core seconds of searching for the best decisions of a problem under the metrics of an entry."""
     from bocu.robust.contexts.cells import REFINEMENT
 
+    if plan.weighed(problem):
+        parameters: Any = plan.problem_parameters(problem)
+        rounds = plan.experiment.seeds.count * (parameters.initial_points() + plan.experiment.iterations)
+        contexts = getattr(parameters, "contexts", 100)
+        return sum(WEIGHED * rounds * _value_seconds(metric, contexts) for metric in plan.optima(problem)[entry])
     cells = _cells(plan, problem)
     return sum(
         SEARCHED * _value_seconds(metric, cells) + PROBED * _value_seconds(metric, REFINEMENT * cells)
