@@ -175,3 +175,19 @@ def test_every_rule_that_computes_is_benchmarked_and_asks_by_its_own_name(root):
         if name != "run":
             assert f'stage_memory("{name}", attempt)' in rules[name]
             assert f'stage_minutes("{name}", attempt)' in rules[name]
+
+
+def test_a_search_at_the_weights_of_seeds_asks_for_more_with_seeds_and_dear_sets():
+    file = ROOT / "config/experiments/drmobo-sets.yaml"
+    experiment = read_experiment_file(file)
+
+    def seconds(entry, **changes):
+        plan = make_plan({**experiment, **changes}, [file], sources_file=ROOT / "data/sources.yaml")
+        return resources.optima_seconds(plan, "branin-two", entry)
+
+    few = {"seeds": {"first": 1000, "count": 3, "per_job": 1}}
+    assert seconds("tv") == pytest.approx(10 * seconds("tv", **few))
+    # Measured on 30 seeds, processor seconds: within what is asked for beside the ten minutes of any search.
+    for entry, measured in {"tv": 21, "cressie-read": 88, "wasserstein": 312}.items():
+        assert measured < 60 * (10 + resources.more_minutes(seconds(entry), 1))
+        assert seconds(entry) > measured / 3
