@@ -234,7 +234,7 @@ def test_settings_of_huang_et_al(root, name):
     assert (found["sbo-kde"].samples, found["drbo-kde"].samples, found["drbo-kde"].radius) == (1024, 1024, "shrinking")
     assert (found["drbo-mmd"].contexts, found["minimax-continuous"].contexts) == (100, 1024)
     searches = {name: (each.search.raw, each.search.restarts) for name, each in found.items()}
-    # Ours: as many as find the same decisions, or the same regret. Theirs: what the code has, few where its inner solver was slow.
+    # Ours: as many as find the same decisions or cost no regret. Theirs: the code's, few where its solver was slow.
     own, few = (256, 12), (32, 5)
     others = {
         "huang2024": dict.fromkeys(set(found) - {"stableopt"}, own),
