@@ -272,7 +272,8 @@ def _picture(shown: Sequence[Compared], looks: Mapping[str, style.Stroke], width
     rows, columns, by_problem = _laid_out(shown, 1 if width < WIDE else ABREAST)
     order = _order(shown)
     names = [[title for title in order if any(title in each.competing for _, each in row)] for row in rows]
-    left = min(0.1 + 0.064 * max(map(len, order)), 0.6 * width)  # a name that is longer still is cut off
+    letters = max(8, *map(len, order))  # a short name may be all capitals, which are wide
+    left = min(0.1 + 0.064 * letters, 0.6 * width)  # a name that is longer still is cut off
     panel = (width - left - 0.12) / columns
     wrapped = [
         [textwrap.fill(heading, int(LETTERS * panel), break_long_words=False) for heading, _ in row] for row in rows
