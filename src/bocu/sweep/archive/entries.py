@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bocu.core.errors import BocuError, shown
-from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
+from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.io.hashes import sha256
 from bocu.core.kernels import KERNELS
 from bocu.core.plain import Plain
@@ -166,7 +166,8 @@ def identify(
         about["config"]["data"] = plan.experiment.data.source
     if added:
         about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
-    write_netcdf(with_identities(data, found.stated, found.problems, json.loads(canonical_json(about))), file)
+    # Labels may be numbers in YAML, and are text in JSON.
+    write_netcdf(with_identities(data, found.stated, found.problems, json.loads(json.dumps(about))), file)
 
 
 def told_of(plan: "Plan") -> Plain:
