@@ -25,6 +25,16 @@ def pipeline(tmp_path_factory):
     return made
 
 
+def test_labels_of_a_sweep_may_be_numbers_in_yaml(tmp_path):
+    made = Pipeline(tmp_path)
+    noises = {"of": "problems.hills.noise", "values": {"low": 0.05, 3: 0.1}}
+    made.configuration(tiny(seeds={"first": 0, "count": 1, "per_job": 1}, sweep={"noise": noises}))
+    made.snakemake("--configfile", "experiment.yaml", "--executor", "warm", "--jobs", "2")
+    made.run("bocu", "reduce", "results/tiny", "--output", "tiny.nc")
+    told = json.loads(read_netcdf(tmp_path / "tiny.nc").attrs["archived"])
+    assert told["config"]["sweep"]["noise"]["values"] == {"low": 0.05, "3": 0.1}
+
+
 def doctored(pipeline, change, name="doctored.nc"):
     """Write the submitted file anew, sealed, with a change."""
     data = read_netcdf(pipeline.folder / "tiny.nc")
