@@ -37,12 +37,9 @@ common_settings = local.common_settings
 
 @dataclass
 class ExecutorSettings(ExecutorSettingsBase):
-    """Options of the command line, `--warm-...`.
+    """Options of the command line, `--warm-...`."""
 
-    Attributes:
-        preload: modules that are imported once for all scripts.
-    """
-
+    #: modules that are imported once for all scripts.
     preload: list[str] = field(
         default_factory=list,
         metadata={

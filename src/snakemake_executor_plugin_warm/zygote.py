@@ -52,34 +52,21 @@ _FORGET_PEAK = "5"  # sets VmHWM, the largest resident memory, to what is reside
 
 @dataclass(frozen=True)
 class Request:
-    """A script to run.
+    """A script to run."""
 
-    Attributes:
-        script: a Python script.
-        folder: the working directory.
-        environment: variables that differ from the zygote's; None for those to take away.
-        threads: of numerical libraries.
-    """
-
-    script: str
-    folder: str
-    environment: Mapping[str, str | None]
-    threads: int
+    script: str  #: a Python script.
+    folder: str  #: the working directory.
+    environment: Mapping[str, str | None]  #: variables that differ from the zygote's; None for those to take away.
+    threads: int  #: of numerical libraries.
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended.
+    """How a child ended."""
 
-    Attributes:
-        status: its exit status; the negative number of the signal that ended it.
-        seconds: processor seconds, its own and those of its children.
-        memory_mb: largest resident memory, MB, since it began.
-    """
-
-    status: int
-    seconds: float
-    memory_mb: float
+    status: int  #: its exit status; the negative number of the signal that ended it.
+    seconds: float  #: processor seconds, its own and those of its children.
+    memory_mb: float  #: largest resident memory, MB, since it began.
 
 
 def channel() -> tuple[socket.socket, socket.socket]:

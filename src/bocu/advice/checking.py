@@ -27,19 +27,12 @@ _Tell = Callable[[Sequence[bool], str, str], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a column.
+    """What is wrong with a column."""
 
-    Attributes:
-        column: its name, or "rows".
-        found: what is wrong.
-        lines: rows that have it, as the log calls them.
-        repair: what the repaired copy has; empty where nothing is changed.
-    """
-
-    column: str
-    found: str
-    lines: tuple[str, ...]
-    repair: str
+    column: str  #: its name, or "rows".
+    found: str  #: what is wrong.
+    lines: tuple[str, ...]  #: rows that have it, as the log calls them.
+    repair: str  #: what the repaired copy has; empty where nothing is changed.
 
     def __str__(self) -> str:
         """Return one line."""

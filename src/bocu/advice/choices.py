@@ -28,16 +28,12 @@ _FORM = "a linear one such as 'staff + 2*shelf <= 10', of decisions that are num
 
 @dataclass(frozen=True)
 class Range:
-    """A number between two bounds.
-
-    Attributes:
-        whole: whether only whole numbers are allowed.
-    """
+    """A number between two bounds."""
 
     name: str
     low: float
     high: float
-    whole: bool = False
+    whole: bool = False  #: whether only whole numbers are allowed.
 
     @property
     def span(self) -> float:
@@ -241,21 +237,13 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class LinearConstraints:
-    """Rows `coefficients @ terms <= bounds`, or `==` where `equal`.
+    """Rows `coefficients @ terms <= bounds`, or `==` where `equal`."""
 
-    Attributes:
-        decisions: what is decided.
-        texts: as they were written, (k,).
-        coefficients: shape (k, E).
-        bounds: shape (k,).
-        equal: shape (k,), bool.
-    """
-
-    decisions: Decisions
-    texts: tuple[str, ...]
-    coefficients: np.ndarray
-    bounds: np.ndarray
-    equal: np.ndarray
+    decisions: Decisions  #: what is decided.
+    texts: tuple[str, ...]  #: as they were written, (k,).
+    coefficients: np.ndarray  #: shape (k, E).
+    bounds: np.ndarray  #: shape (k,).
+    equal: np.ndarray  #: shape (k,), bool.
 
     def met(self, values: np.ndarray) -> np.ndarray:
         """Return which of the constraints decisions (n, d) keep, (n, k)."""

@@ -25,96 +25,67 @@ _FARTHEST = 2.0
 
 @dataclass(frozen=True)
 class LoggedRow:
-    """A row of the log, as the model sees it.
+    """A row of the log, as the model sees it."""
 
-    Attributes:
-        line: what it is called.
-        decision, context: by name; None where a context is missing.
-        outcome: what it earned, or the weighted sum of what it did.
-        residual: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum,
-            and of rows of a long log that do not stand out.
-        outlier: whether it is not believed, and left out of what is learnt.
-    """
-
-    line: str
+    line: str  #: what it is called.
+    # decision, context: by name; None where a context is missing.
     decision: dict[str, float | int | str]
     context: dict[str, float | None]
-    outcome: float
+    outcome: float  #: what it earned, or the weighted sum of what it did.
+    #: what it earned more than all other rows tell, in standard deviations; None of a row of a weighted sum, and of
+    #: rows of a long log that do not stand out.
     residual: float | None
-    outlier: bool
+    outlier: bool  #: whether it is not believed, and left out of what is learnt.
 
 
 @dataclass(frozen=True)
 class ColumnSlice:
-    """How the outcome goes with one column, all else as suggested.
+    """How the outcome goes with one column, all else as suggested."""
 
-    Attributes:
-        name: of the column.
-        role: "decision", where contexts are as in the forecast, or "context", where other contexts are at their means.
-        at: values of the column, (n,); names of a choice.
-        expected: outcome, (n,).
-        low, high: where that expectation lies with probability 0.95, by the model, (n,).
-        worst: under the worst distribution for each, (n,); None of contexts and where there is no worst case.
-        suggested: the value of the suggested decision, or the mean of the context in the forecast.
-        rows: for each whole row of the log its value and what it earned, carried over to the slice: what the slice has
-            there, and what the row earned more than the model expects of it, (t, 2); in order of the rows.
-    """
-
-    name: str
+    name: str  #: of the column.
+    #: "decision", where contexts are as in the forecast, or "context", where other contexts are at their means.
     role: str
-    at: Sequence[float | int | str]
-    expected: list[float]
+    at: Sequence[float | int | str]  #: values of the column, (n,); names of a choice.
+    expected: list[float]  #: outcome, (n,).
+    # low, high: where that expectation lies with probability 0.95, by the model, (n,).
     low: list[float]
     high: list[float]
+    #: under the worst distribution for each, (n,); None of contexts and where there is no worst case.
     worst: list[float] | None
-    suggested: float | int | str
+    suggested: float | int | str  #: the value of the suggested decision, or the mean of the context in the forecast.
+    #: for each whole row of the log its value and what it earned, carried over to the slice: what the slice has there,
+    #: and what the row earned more than the model expects of it, (t, 2); in order of the rows.
     rows: list[tuple[float | int | str, float]]
 
 
 @dataclass(frozen=True)
 class RadiusCurve:
-    """Guarantees against the size of the set.
+    """Guarantees against the size of the set."""
 
-    Attributes:
-        size: radii, or levels of `cvar`, (n,).
-        suggested: worst expectation of the suggested decision, (n,).
-        steady: that of the decision of best expectation, (n,).
-    """
-
-    size: list[float]
-    suggested: list[float]
-    steady: list[float]
+    size: list[float]  #: radii, or levels of `cvar`, (n,).
+    suggested: list[float]  #: worst expectation of the suggested decision, (n,).
+    steady: list[float]  #: that of the decision of best expectation, (n,).
 
 
 @dataclass(frozen=True)
 class TradeOff:
-    """What is worst against what is expected.
+    """What is worst against what is expected."""
 
-    Attributes:
-        decisions: on the front, best guarantee first.
-        expected, worst: of each, (n,).
-        others: pairs of what the decisions nearest to the best of both are expected to earn and guarantee, (m, 2).
-    """
-
-    decisions: list[dict[str, float | int | str]]
+    decisions: list[dict[str, float | int | str]]  #: on the front, best guarantee first.
+    # expected, worst: of each, (n,).
     expected: list[float]
     worst: list[float]
+    #: pairs of what the decisions nearest to the best of both are expected to earn and guarantee, (m, 2).
     others: list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Shifted:
-    """A context and its weights.
+    """A context and its weights."""
 
-    Attributes:
-        context: by name.
-        weight: in the forecast.
-        worst: in the worst distribution.
-    """
-
-    context: dict[str, float]
-    weight: float
-    worst: float
+    context: dict[str, float]  #: by name.
+    weight: float  #: in the forecast.
+    worst: float  #: in the worst distribution.
 
 
 @dataclass(frozen=True)
@@ -126,20 +97,13 @@ class Weighed(Shifted):
 
 @dataclass(frozen=True)
 class Details:
-    """All that a page shows beside the suggestion itself.
+    """All that a page shows beside the suggestion itself."""
 
-    Attributes:
-        rows: the log, whole rows first.
-        slices: one a decision and one a context.
-        curve: None where there is no set.
-        trade_off: None where there is no worst case.
-        contexts: of the forecast, those whose weight the worst distribution changes most first, then by weight.
-    """
-
-    rows: list[LoggedRow]
-    slices: list[ColumnSlice]
-    curve: RadiusCurve | None
-    trade_off: TradeOff | None
+    rows: list[LoggedRow]  #: the log, whole rows first.
+    slices: list[ColumnSlice]  #: one a decision and one a context.
+    curve: RadiusCurve | None  #: None where there is no set.
+    trade_off: TradeOff | None  #: None where there is no worst case.
+    #: of the forecast, those whose weight the worst distribution changes most first, then by weight.
     contexts: list[Weighed]
 
 

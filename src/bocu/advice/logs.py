@@ -27,17 +27,11 @@ from bocu.robust.contexts.estimates import effective_number
 
 @dataclass(frozen=True)
 class LogTable:
-    """Columns of text or numbers.
+    """Columns of text or numbers."""
 
-    Attributes:
-        name: where they come from, for error lines.
-        columns: by name, all of one length.
-        lines: what a row is called in error lines.
-    """
-
-    name: str
-    columns: Mapping[str, Sequence[Any]]
-    lines: Sequence[str]
+    name: str  #: where they come from, for error lines.
+    columns: Mapping[str, Sequence[Any]]  #: by name, all of one length.
+    lines: Sequence[str]  #: what a row is called in error lines.
 
     def column(self, name: str, role: str) -> Sequence[Any]:
         """Return a column.
@@ -173,19 +167,12 @@ _NAMED = 5  # rows that a note names
 
 @dataclass(frozen=True)
 class LoggedRows:
-    """What was decided, met and earned, row by row.
+    """What was decided, met and earned, row by row."""
 
-    Attributes:
-        decisions: shape (t, d), plain values as `Decisions` has them.
-        contexts: shape (t, l), in their own units; not a number where they are missing.
-        outcome: shape (t,).
-        lines: what each row is called, (t,).
-    """
-
-    decisions: np.ndarray
-    contexts: np.ndarray
-    outcome: np.ndarray
-    lines: tuple[str, ...]
+    decisions: np.ndarray  #: shape (t, d), plain values as `Decisions` has them.
+    contexts: np.ndarray  #: shape (t, l), in their own units; not a number where they are missing.
+    outcome: np.ndarray  #: shape (t,).
+    lines: tuple[str, ...]  #: what each row is called, (t,).
 
     def at(self, rows: np.ndarray) -> Self:
         """Return the rows at some positions (n,)."""
@@ -196,28 +183,18 @@ class LoggedRows:
 
 @dataclass(frozen=True)
 class Log(LoggedRows):
-    """The whole rows of a log, and what else it has.
+    """The whole rows of a log, and what else it has."""
 
-    Attributes:
-        gaps: rows that lack contexts, and nothing else; they count on their own terms.
-        notes: what was done to read it, and what it does not tell, a line each.
-    """
-
-    gaps: LoggedRows
-    notes: tuple[str, ...]
+    gaps: LoggedRows  #: rows that lack contexts, and nothing else; they count on their own terms.
+    notes: tuple[str, ...]  #: what was done to read it, and what it does not tell, a line each.
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """A distribution of contexts.
+    """A distribution of contexts."""
 
-    Attributes:
-        contexts: shape (n, l), different points in their own units.
-        weights: shape (n,), that sum to 1.
-    """
-
-    contexts: np.ndarray
-    weights: np.ndarray
+    contexts: np.ndarray  #: shape (n, l), different points in their own units.
+    weights: np.ndarray  #: shape (n,), that sum to 1.
     notes: tuple[str, ...] = ()
 
 
@@ -476,14 +453,10 @@ _Tree = int | tuple[int, float, "_Tree", "_Tree"]
 
 @dataclass(frozen=True)
 class Boxes:
-    """A partition of the space into boxes.
-
-    Attributes:
-        count: number of cells.
-    """
+    """A partition of the space into boxes."""
 
     root: _Tree
-    count: int
+    count: int  #: number of cells.
 
     @classmethod
     def around(cls, points: np.ndarray, weights: np.ndarray, most: int) -> "Boxes":

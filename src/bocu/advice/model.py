@@ -215,19 +215,13 @@ _ALL_RESIDUALS, _LARGEST_RESIDUALS = 2000, 256
 
 @dataclass(frozen=True)
 class Influence:
-    """How one column acts on the payoff.
+    """How one column acts on the payoff."""
 
-    Attributes:
-        name: the column; of a choice of names one entry stands for all of its names.
-        role: "decision" or "context".
-        lengthscale: in units of the column, over which the payoff changes; None of a choice of names.
-        swing: by how much the expected payoff moves as this column alone goes through its range, the others as in
-            the log, on average.
-    """
-
-    name: str
-    role: str
-    lengthscale: float | None
+    name: str  #: the column; of a choice of names one entry stands for all of its names.
+    role: str  #: "decision" or "context".
+    lengthscale: float | None  #: in units of the column, over which the payoff changes; None of a choice of names.
+    #: by how much the expected payoff moves as this column alone goes through its range, the others as in the log, on
+    #: average.
     swing: float
 
 

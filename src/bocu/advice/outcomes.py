@@ -25,17 +25,11 @@ _GOAL = re.compile(r"(?P<name>.+?)\s*:\s*(?P<goal>min|max)")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is earned or paid.
+    """What is earned or paid."""
 
-    Attributes:
-        name: of the column.
-        minimise: whether it is a cost.
-        weight: what one unit of it counts in the sum, positive.
-    """
-
-    name: str
-    minimise: bool
-    weight: float
+    name: str  #: of the column.
+    minimise: bool  #: whether it is a cost.
+    weight: float  #: what one unit of it counts in the sum, positive.
 
     @property
     def sign(self) -> float:
@@ -45,34 +39,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ExpectedOutcome(Outcome):
-    """One of several outcomes, and what a decision is expected to bring of it.
+    """One of several outcomes, and what a decision is expected to bring of it."""
 
-    Attributes:
-        expected: under the forecast.
-        interval: where that expectation lies with probability 0.95, by the model.
-        worst: expectation under the distribution that is worst for this outcome; None without a worst case.
-    """
-
-    expected: float
-    interval: tuple[float, float]
+    expected: float  #: under the forecast.
+    interval: tuple[float, float]  #: where that expectation lies with probability 0.95, by the model.
+    #: expectation under the distribution that is worst for this outcome; None without a worst case.
     worst: float | None
 
 
 @dataclass(frozen=True)
 class OnFront:
-    """A decision that no other beats in all outcomes.
+    """A decision that no other beats in all outcomes."""
 
-    Attributes:
-        decision: by name.
-        expected: by outcome, under the forecast.
-        worst: by outcome, under the distribution worst for it; what is expected where there is no worst case.
-        which: what it stands for, as "best profit" or "suggested"; empty where nothing stands out.
-    """
-
-    decision: dict[str, float | int | str]
-    expected: dict[str, float]
+    decision: dict[str, float | int | str]  #: by name.
+    expected: dict[str, float]  #: by outcome, under the forecast.
+    #: by outcome, under the distribution worst for it; what is expected where there is no worst case.
     worst: dict[str, float]
-    which: str
+    which: str  #: what it stands for, as "best profit" or "suggested"; empty where nothing stands out.
 
 
 def read_outcomes(

@@ -65,15 +65,10 @@ class Trended(Posterior):
 
 @dataclass(frozen=True)
 class Laws:
-    """What the context of each row may have been.
+    """What the context of each row may have been."""
 
-    Attributes:
-        points: shape (p, l), in units of the model.
-        shares: probability of each point in each row, sparse, shape (p, t).
-    """
-
-    points: np.ndarray
-    shares: "csr_array"
+    points: np.ndarray  #: shape (p, l), in units of the model.
+    shares: "csr_array"  #: probability of each point in each row, sparse, shape (p, t).
 
 
 def laws_of(contexts: np.ndarray) -> Laws:

@@ -65,32 +65,20 @@ _WORST = 0.1
 
 @dataclass(frozen=True)
 class RadiusEstimate:
-    """A radius that was estimated from a log.
+    """A radius that was estimated from a log."""
 
-    Attributes:
-        radius: in units of the set.
-        horizon: rows of a block, and of the future that the radius is for.
-        blocks: number of distances it was found from.
-        rank: of the order statistic, the least distance being the first.
-        coverage: probability asked for.
-        largest, median: of these distances.
-        growth: by how much distances may grow from block to block, where that made the radius larger; else 0.
-        cells: number of cells that contexts were sorted into; None where distances are between points.
-        distances: of the blocks, in the order of time, (blocks,).
-        trend: straight line through these, at each block, (blocks,).
-    """
-
-    radius: float
-    horizon: int
-    blocks: int
-    rank: int
-    coverage: float
+    radius: float  #: in units of the set.
+    horizon: int  #: rows of a block, and of the future that the radius is for.
+    blocks: int  #: number of distances it was found from.
+    rank: int  #: of the order statistic, the least distance being the first.
+    coverage: float  #: probability asked for.
+    # largest, median: of these distances.
     largest: float
     median: float
-    growth: float
-    cells: int | None
-    distances: tuple[float, ...]
-    trend: tuple[float, ...]
+    growth: float  #: by how much distances may grow from block to block, where that made the radius larger; else 0.
+    cells: int | None  #: number of cells that contexts were sorted into; None where distances are between points.
+    distances: tuple[float, ...]  #: of the blocks, in the order of time, (blocks,).
+    trend: tuple[float, ...]  #: straight line through these, at each block, (blocks,).
 
     def notes(self, *, around_log: bool) -> list[str]:
         """Return what it is, a line each; `around_log`: the reference is the log's contexts, and no other forecast."""
@@ -237,17 +225,11 @@ def _drawn_on(values: np.ndarray, coverage: float) -> tuple[float, float, np.nda
 
 @dataclass(frozen=True)
 class Earned:
-    """What one way to decide earns.
+    """What one way to decide earns."""
 
-    Attributes:
-        mean: of the rows that were judged, in units of the outcome.
-        worst: mean over their worst tenth.
-        total: over all of them.
-    """
-
-    mean: float
-    worst: float
-    total: float
+    mean: float  #: of the rows that were judged, in units of the outcome.
+    worst: float  #: mean over their worst tenth.
+    total: float  #: over all of them.
 
     @classmethod
     def of(cls, payoffs: np.ndarray, sign: float) -> "Earned":
@@ -258,15 +240,10 @@ class Earned:
 
 @dataclass(frozen=True)
 class Gain:
-    """What one way to decide earns more (or costs less) than another, a row.
+    """What one way to decide earns more (or costs less) than another, a row."""
 
-    Attributes:
-        gain: mean of the paired differences; more is better.
-        interval: where it lies with probability 0.95.
-    """
-
-    gain: float
-    interval: tuple[float, float]
+    gain: float  #: mean of the paired differences; more is better.
+    interval: tuple[float, float]  #: where it lies with probability 0.95.
 
     @classmethod
     def of_blocks(cls, differences: np.ndarray) -> "Gain":
@@ -280,26 +257,17 @@ class Gain:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff.
+    """The option that was taken, and what it would have earned in later blocks of the log, by the fitted payoff."""
 
-    Attributes:
-        half_life: of rows in the reference, in units of the clock; None: all count alike.
-        radius: around the reference; 0: the best expectation.
-        options: number of options it was chosen from.
-        blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
-        cells: that the radius is spent on; None: on single contexts.
-        earned: a row, in units of the outcome.
-        gain: over the best expectation with all rows alike; None where the log is too short.
-    """
-
-    half_life: float | None
-    radius: float
-    options: int
+    half_life: float | None  #: of rows in the reference, in units of the clock; None: all count alike.
+    radius: float  #: around the reference; 0: the best expectation.
+    options: int  #: number of options it was chosen from.
+    # blocks, horizon: number of blocks and rows of one; 0 blocks where the log is too short.
     blocks: int
     horizon: int
-    cells: int | None = None
-    earned: Earned | None = None
-    gain: Gain | None = None
+    cells: int | None = None  #: that the radius is spent on; None: on single contexts.
+    earned: Earned | None = None  #: a row, in units of the outcome.
+    gain: Gain | None = None  #: over the best expectation with all rows alike; None where the log is too short.
 
 
 def choose(

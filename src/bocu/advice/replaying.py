@@ -40,71 +40,45 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class PartOfLog:
-    """What is gained in a part of the rows: where a context is low, or early in the log.
+    """What is gained in a part of the rows: where a context is low, or early in the log."""
 
-    Attributes:
-        name: of the context, or of the column of times; "row" where rows are in the order of time.
-        low, high: of the values that rows of this part have; dates as text, and of rows without times their numbers.
-        rows: number of them.
-        gains: as those of all rows; None where a part has rows of a single step.
-    """
-
-    name: str
+    name: str  #: of the context, or of the column of times; "row" where rows are in the order of time.
+    # low, high: of the values that rows of this part have; dates as text, and of rows without times their numbers.
     low: float | str
     high: float | str
-    rows: int
-    gains: dict[str, Gain] | None
+    rows: int  #: number of them.
+    gains: dict[str, Gain] | None  #: as those of all rows; None where a part has rows of a single step.
 
 
 @dataclass(frozen=True)
 class Brought(Outcome):
-    """One of several outcomes, and what ways to decide bring of it, a row.
+    """One of several outcomes, and what ways to decide bring of it, a row."""
 
-    Attributes:
-        earned: by who decides.
-        gains: more earned, or less paid.
-    """
-
-    earned: dict[str, Earned]
-    gains: dict[str, Gain]
+    earned: dict[str, Earned]  #: by who decides.
+    gains: dict[str, Gain]  #: more earned, or less paid.
 
 
 @dataclass(frozen=True)
 class Step:
-    """Advice from one half of the rows before a step.
+    """Advice from one half of the rows before a step."""
 
-    Attributes:
-        line: the last row that advised, as the log calls it.
-        rows: number of rows that advised.
-        decisions: by who decides.
-        size: radius or level of the set; None without one.
-        row: the one row that the advice is for, under its own forecast; None: for all until the next step.
-    """
-
-    line: str
-    rows: int
-    decisions: dict[str, dict[str, float | int | str]]
-    size: float | None
+    line: str  #: the last row that advised, as the log calls it.
+    rows: int  #: number of rows that advised.
+    decisions: dict[str, dict[str, float | int | str]]  #: by who decides.
+    size: float | None  #: radius or level of the set; None without one.
+    #: the one row that the advice is for, under its own forecast; None: for all until the next step.
     row: str | None = None
 
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row that ways to decide were judged on.
+    """A row that ways to decide were judged on."""
 
-    Attributes:
-        line: what it is called.
-        context: what was met, by name.
-        logged: what was done and earned, as the log has it.
-        earned: by who decides, in units of the outcome.
-        ahead: what was gained up to this row, all rows before it added up, by pairs of who decides.
-    """
-
-    line: str
-    context: dict[str, float]
-    logged: float
-    earned: dict[str, float]
-    ahead: dict[str, float]
+    line: str  #: what it is called.
+    context: dict[str, float]  #: what was met, by name.
+    logged: float  #: what was done and earned, as the log has it.
+    earned: dict[str, float]  #: by who decides, in units of the outcome.
+    ahead: dict[str, float]  #: what was gained up to this row, all rows before it added up, by pairs of who decides.
 
 
 @dataclass(frozen=True)

@@ -41,20 +41,14 @@ Measure = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """The objective, and the set that guarantees are told for.
+    """The objective, and the set that guarantees are told for."""
 
-    Attributes:
-        objective: "dro", "so", "ro" or "cvar".
-        ambiguity: None where no set was asked for.
-        weights: of the forecast's contexts, shape (C,).
-        cells: of each context, (C,), where the set is one of distributions over cells; None: over contexts.
-        decides: the rule that decides, where that is another than the one that guarantees are told for.
-    """
-
-    objective: str
-    ambiguity: AmbiguitySet | None
-    weights: np.ndarray
+    objective: str  #: "dro", "so", "ro" or "cvar".
+    ambiguity: AmbiguitySet | None  #: None where no set was asked for.
+    weights: np.ndarray  #: of the forecast's contexts, shape (C,).
+    #: of each context, (C,), where the set is one of distributions over cells; None: over contexts.
     cells: np.ndarray | None = None
+    #: the rule that decides, where that is another than the one that guarantees are told for.
     decides: "Rule | None" = None
 
     @functools.cached_property

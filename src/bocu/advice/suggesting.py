@@ -420,19 +420,12 @@ _JITTER = 1e-8
 
 @dataclass(frozen=True)
 class Calibration:
-    """How often guarantees from simulated logs were kept; `print` tells it in words.
+    """How often guarantees from simulated logs were kept; `print` tells it in words."""
 
-    Attributes:
-        logs: number of logs that were simulated; 0 of a log that is too short.
-        kept: share of them whose guarantee was kept.
-        interval: where that share lies with probability 0.95 (Wilson, 1927).
-        rows: number of rows of the log.
-    """
-
-    logs: int
-    kept: float | None
-    interval: tuple[float, float] | None
-    rows: int
+    logs: int  #: number of logs that were simulated; 0 of a log that is too short.
+    kept: float | None  #: share of them whose guarantee was kept.
+    interval: tuple[float, float] | None  #: where that share lies with probability 0.95 (Wilson, 1927).
+    rows: int  #: number of rows of the log.
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, as `--json` prints it."""

@@ -16,79 +16,49 @@ from bocu.core.written import table
 
 @dataclass(frozen=True)
 class Judged:
-    """A decision and what is expected of it, in units of the outcome.
+    """A decision and what is expected of it, in units of the outcome."""
 
-    Attributes:
-        decision: by name.
-        expected: outcome under the forecast.
-        interval: where that expectation lies with probability 0.95, by the model.
-        worst: expectation under the worst distribution, by the model; None where no worst case was asked for.
-        guaranteed: what that is held to be at least (of costs, at most): a bound that pays for what is not known.
-    """
-
-    decision: dict[str, float | int | str]
-    expected: float
-    interval: tuple[float, float]
+    decision: dict[str, float | int | str]  #: by name.
+    expected: float  #: outcome under the forecast.
+    interval: tuple[float, float]  #: where that expectation lies with probability 0.95, by the model.
+    #: expectation under the worst distribution, by the model; None where no worst case was asked for.
     worst: float | None
+    #: what that is held to be at least (of costs, at most): a bound that pays for what is not known.
     guaranteed: float | None
 
 
 @dataclass(frozen=True)
 class Price:
-    """The best decision at one size of the set.
+    """The best decision at one size of the set."""
 
-    Attributes:
-        size: radius, or level of `cvar`.
-        decision: by name.
-        worst: its worst expectation at that size, by the model.
-        guaranteed: what that is held to be at least.
-        expected: its outcome under the forecast.
-        price: what it is expected to earn less (or cost more) than the decision of best expectation.
-    """
-
-    size: float
-    decision: dict[str, float | int | str]
-    worst: float
-    guaranteed: float
-    expected: float
-    price: float
+    size: float  #: radius, or level of `cvar`.
+    decision: dict[str, float | int | str]  #: by name.
+    worst: float  #: its worst expectation at that size, by the model.
+    guaranteed: float  #: what that is held to be at least.
+    expected: float  #: its outcome under the forecast.
+    price: float  #: what it is expected to earn less (or cost more) than the decision of best expectation.
 
 
 @dataclass(frozen=True)
 class Insured:
-    """The decision of best worst case over a set that covers the contexts to come: an insurance, and its price.
+    """The decision of best worst case over a set that covers the contexts to come: an insurance, and its price."""
 
-    Attributes:
-        radius: of the set.
-        coverage: probability that the next rows lie within it.
-        horizon: number of these rows.
-        decision: by name.
-        guaranteed: what its worst expectation is held to be at least.
-        price: what it is expected to earn less (or cost more) than what is suggested.
-    """
-
-    radius: float
-    coverage: float
-    horizon: int
-    decision: dict[str, float | int | str]
-    guaranteed: float
-    price: float
+    radius: float  #: of the set.
+    coverage: float  #: probability that the next rows lie within it.
+    horizon: int  #: number of these rows.
+    decision: dict[str, float | int | str]  #: by name.
+    guaranteed: float  #: what its worst expectation is held to be at least.
+    price: float  #: what it is expected to earn less (or cost more) than what is suggested.
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One of several alternatives.
+    """One of several alternatives."""
 
-    Attributes:
-        line: what its row is called.
-        judged: what is expected of it.
-        best: probability that no other has a better expectation, by the model.
-        behind: what it is expected to earn less (or cost more) than the first, with its interval (95 %).
-    """
-
-    line: str
-    judged: Judged
-    best: float
+    line: str  #: what its row is called.
+    judged: Judged  #: what is expected of it.
+    best: float  #: probability that no other has a better expectation, by the model.
+    #: what it is expected to earn less (or cost more) than the first, with its interval (95 %).
     behind: tuple[float, float, float]
 
 

@@ -53,15 +53,10 @@ _LEAST = 2.0**-20
 
 @dataclass(frozen=True)
 class Clock:
-    """When rows were.
+    """When rows were."""
 
-    Attributes:
-        times: of rows in their order, ascending, shape (t,).
-        unit: "days", "rows" where the log has no column of times, or "" for a column of numbers.
-    """
-
-    times: np.ndarray
-    unit: str
+    times: np.ndarray  #: of rows in their order, ascending, shape (t,).
+    unit: str  #: "days", "rows" where the log has no column of times, or "" for a column of numbers.
 
     def of(self, table: LogTable, lines: Sequence[str]) -> "Clock":
         """Return the times of some rows of the table that this is the clock of, by what they are called."""
@@ -233,19 +228,12 @@ _ROWS = 300
 
 @dataclass(frozen=True)
 class Forgetting:
-    """Half-lives of rows; None where none is forgotten.
+    """Half-lives of rows; None where none is forgotten."""
 
-    Attributes:
-        clock: when rows were.
-        contexts: in the reference.
-        payoffs: as observations of the payoff.
-        estimated: whether they were estimated from the log.
-    """
-
-    clock: Clock
-    contexts: float | None = None
-    payoffs: float | None = None
-    estimated: bool = False
+    clock: Clock  #: when rows were.
+    contexts: float | None = None  #: in the reference.
+    payoffs: float | None = None  #: as observations of the payoff.
+    estimated: bool = False  #: whether they were estimated from the log.
 
     def of_contexts(self, rows: int | None = None) -> np.ndarray:
         """Return how much the first so many rows (all of them, if None) count in a reference after the last of them."""

@@ -28,17 +28,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Look:
-    """How the line of an algorithm is drawn in every figure.
+    """How the line of an algorithm is drawn in every figure."""
 
-    Attributes:
-        colour: by its name; `bocu.core.style` says which it is.
-        dash: likewise.
-        marker: a marker of matplotlib.
-    """
-
-    colour: Colour
-    dash: Dash
-    marker: str
+    colour: Colour  #: by its name; `bocu.core.style` says which it is.
+    dash: Dash  #: likewise.
+    marker: str  #: a marker of matplotlib.
 
     def __str__(self) -> str:
         return f"{self.colour} {self.dash} {self.marker}"
@@ -58,29 +52,22 @@ def read_look(text: str) -> Look:
 
 @dataclass(frozen=True)
 class About:
-    """What listings, figures and reports say of a class.
+    """What listings, figures and reports say of a class."""
 
-    Attributes:
-        title: as papers write its name: "PE-GP-UCB".
-        summary: one line of what it is, a phrase without a full stop and without its paper.
-        paper: where it comes from, "Ziomek et al. 2025"; of a figure with its number; empty where nowhere else.
-        look: of an algorithm; where it states none, a free one is found.
-        yardstick: of an algorithm: knows what the others have to learn, so that it is shown beside them and never
-            called the best.
-        largest_radius: of an ambiguity set, the distance that no two distributions exceed, as experiment files state
-            the set; a larger radius is noted. None: there is none.
-        aliases: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
-        revision: of a problem or an algorithm, how often what it computes has changed its meaning: raised by whoever
-            changes it, since results of before are no longer its own. Raising it reruns nothing.
-    """
-
-    title: str
-    summary: str
+    title: str  #: as papers write its name: "PE-GP-UCB".
+    summary: str  #: one line of what it is, a phrase without a full stop and without its paper.
+    #: where it comes from, "Ziomek et al. 2025"; of a figure with its number; empty where nowhere else.
     paper: str = ""
-    look: Look | None = None
+    look: Look | None = None  #: of an algorithm; where it states none, a free one is found.
+    #: of an algorithm: knows what the others have to learn, so that it is shown beside them and never called the best.
     yardstick: bool = False
+    #: of an ambiguity set, the distance that no two distributions exceed, as experiment files state the set; a larger
+    #: radius is noted. None: there is none.
     largest_radius: float | None = None
+    #: other names that the registry has for it, and how each is written: {"drbo": "DRBO"}.
     aliases: Mapping[str, str] = field(default_factory=dict)
+    #: of a problem or an algorithm, how often what it computes has changed its meaning: raised by whoever changes it,
+    #: since results of before are no longer its own. Raising it reruns nothing.
     revision: int = 1
 
     @property
@@ -109,23 +96,14 @@ def planning_only(method: _Method) -> _Method:
 
 @dataclass(frozen=True)
 class Size:
-    """What of a problem the cost depends on.
+    """What of a problem the cost depends on."""
 
-    Attributes:
-        arms: size of the decision space; 1 where it is continuous.
-        contexts: size of the context space, where there is a payoff table; else 1.
-        context_coordinates: coordinates of a continuous context; 0 where contexts are finite.
-        priors: candidate priors.
-        kernels: distinct kernels among them.
-        rehearsal: rounds that are played on a simulator before each round, from nothing known.
-    """
-
-    arms: int = 1
-    contexts: int = 1
-    context_coordinates: int = 0
-    priors: int = 1
-    kernels: int = 1
-    rehearsal: int = 0
+    arms: int = 1  #: size of the decision space; 1 where it is continuous.
+    contexts: int = 1  #: size of the context space, where there is a payoff table; else 1.
+    context_coordinates: int = 0  #: coordinates of a continuous context; 0 where contexts are finite.
+    priors: int = 1  #: candidate priors.
+    kernels: int = 1  #: distinct kernels among them.
+    rehearsal: int = 0  #: rounds that are played on a simulator before each round, from nothing known.
 
     @property
     def points(self) -> int:
@@ -135,16 +113,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Work:
-    """What one seed takes.
+    """What one seed takes."""
 
-    Attributes:
-        counts: how often each kind of step is done, by its name; what one of them takes is measured.
-        numbers: float64 that are held at once.
-        tables: payoff tables that the objective pursued is worked out for.
-        priors: candidate priors that the run file has columns for.
-    """
-
+    #: how often each kind of step is done, by its name; what one of them takes is measured.
     counts: Mapping[str, float] = field(default_factory=dict)
-    numbers: float = 0.0
-    tables: float = 0.0
-    priors: int = 1
+    numbers: float = 0.0  #: float64 that are held at once.
+    tables: float = 0.0  #: payoff tables that the objective pursued is worked out for.
+    priors: int = 1  #: candidate priors that the run file has columns for.

@@ -17,11 +17,9 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 
-KernelName = Literal["squared-exponential", "matern-5/2"]
-"""Kernels that experiment files name."""
+KernelName = Literal["squared-exponential", "matern-5/2"]  #: Kernels that experiment files name.
 
-LEAST_VARIANCE = 1e-12
-"""Of a posterior, as a share of the prior variance: less is rounding."""
+LEAST_VARIANCE = 1e-12  #: Of a posterior, as a share of the prior variance: less is rounding.
 
 
 @dataclass(frozen=True)

@@ -41,23 +41,18 @@ NotNegative = Annotated[Number, pydantic.Field(ge=0.0)]
 Count = Annotated[Integer, pydantic.Field(ge=1)]
 
 
-LARGEST_SEED = 2**63 - 1
-"""The largest integer that a run file holds."""
+LARGEST_SEED = 2**63 - 1  #: The largest integer that a run file holds.
 
 _MOST_OTHERS = 10  # keys at fault that a line names
 
-READING = "reading"
-"""Key of a `Reading` in the context of a validation."""
+READING = "reading"  #: Key of a `Reading` in the context of a validation.
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How classes from outside, that what is validated may name, are found.
+    """How classes from outside, that what is validated may name, are found."""
 
-    Attributes:
-        folder: what paths of files are relative to; None where classes are not named by where they stand.
-    """
-
+    #: what paths of files are relative to; None where classes are not named by where they stand.
     folder: Path | None = None
 
 

@@ -9,8 +9,7 @@ State = dict[str, Any]
 Specification = Mapping[str, Any]
 """What numbers depend on, as a run's `params` have it: nested mappings of numbers, strings and lists of those."""
 
-Plain = dict[str, Any]
-"""What JSON holds: nested dicts of numbers, truth values, strings and lists of those."""
+Plain = dict[str, Any]  #: What JSON holds: nested dicts of numbers, truth values, strings and lists of those.
 
 Inputs = Mapping[str, str | list[str]]
 """The files that a problem is built from, by the keys of its parameters' `inputs`."""

@@ -82,14 +82,12 @@ def time_steps(last: float = np.inf) -> BoxDomain:
     return BoxDomain(np.array([1.0]), np.array([last]), ("time step",), ("1",))
 
 
-Decision = int | np.ndarray
-"""An index into a finite domain, or the coordinates of a point of a box."""
+Decision = int | np.ndarray  #: An index into a finite domain, or the coordinates of a point of a box.
 
 Context = int | np.ndarray
 """As `Decision`; under the protocol "time-varying" the context is the time step, an integer from 1 on."""
 
-Payoff = float | np.ndarray
-"""A number, or shape (outputs,) where a problem has several outputs."""
+Payoff = float | np.ndarray  #: A number, or shape (outputs,) where a problem has several outputs.
 
 
 class Prior(Protocol):
@@ -130,19 +128,13 @@ class Description:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is known of a problem before its data are read.
+    """What is known of a problem before its data are read."""
 
-    Attributes:
-        decisions: the decision space; None where the data decide.
-        always_open: indices of the decisions that are available in every round; None: all, or not known.
-        priors: labels of the candidate priors; None where the data decide.
-        drifting: whether payoffs on a grid of decisions and contexts change with time.
-    """
-
-    decisions: Domain | None = None
+    decisions: Domain | None = None  #: the decision space; None where the data decide.
+    #: indices of the decisions that are available in every round; None: all, or not known.
     always_open: np.ndarray | None = None
-    priors: tuple[str, ...] | None = ()
-    drifting: bool = False
+    priors: tuple[str, ...] | None = ()  #: labels of the candidate priors; None where the data decide.
+    drifting: bool = False  #: whether payoffs on a grid of decisions and contexts change with time.
 
 
 @dataclass(frozen=True)
@@ -167,22 +159,13 @@ class Round:
 
 @dataclass(frozen=True)
 class Situation:
-    """A round before its decision.
+    """A round before its decision."""
 
-    Attributes:
-        t: the round, from 1 on; 0 and below in the initial design.
-        reference: reference distribution over the contexts, shape (contexts,).
-        truth: distribution that contexts come from, shape (contexts,); the learner is not told.
-        observed: number of contexts that were seen before.
-        available: decisions that may be taken, as `Round` has them; None: all of them.
-        margin: radius that the problem itself announces; None where it announces none.
-        weights: scalarisation weights of the outputs, shape (outputs,); None where there is one output.
-    """
-
-    t: int
-    reference: np.ndarray
-    truth: np.ndarray
-    observed: int
-    available: np.ndarray | None = None
-    margin: float | None = None
+    t: int  #: the round, from 1 on; 0 and below in the initial design.
+    reference: np.ndarray  #: reference distribution over the contexts, shape (contexts,).
+    truth: np.ndarray  #: distribution that contexts come from, shape (contexts,); the learner is not told.
+    observed: int  #: number of contexts that were seen before.
+    available: np.ndarray | None = None  #: decisions that may be taken, as `Round` has them; None: all of them.
+    margin: float | None = None  #: radius that the problem itself announces; None where it announces none.
+    #: scalarisation weights of the outputs, shape (outputs,); None where there is one output.
     weights: np.ndarray | None = None

@@ -27,15 +27,11 @@ INK, INK_ON_COLOUR = "#222222", "#262626"
 """The first turns light on a dark page; the second stands on colours, which stay."""
 PALE, GRID = "#D9D9D9", "#E4E4E4"
 BAND_OPACITY = 0.18
-SEQUENTIAL = "cividis"
-"""Colour map of quantities: even to the eye, and the same to colour-blind eyes."""
-DIVERGING = "RdBu_r"
-"""Colour map of ratios around 1: blue below, red above, told apart by colour-blind eyes."""
-DIVERGING_SHARES = "RdBu"
-"""Colour map of shares around a half where more is better: blue above."""
+SEQUENTIAL = "cividis"  #: Colour map of quantities: even to the eye, and the same to colour-blind eyes.
+DIVERGING = "RdBu_r"  #: Colour map of ratios around 1: blue below, red above, told apart by colour-blind eyes.
+DIVERGING_SHARES = "RdBu"  #: Colour map of shares around a half where more is better: blue above.
 
-TEXT_WIDTH = 5.5
-"""Width of the text of a two-sided paper page, inches; figures are drawn at it and need no scaling."""
+TEXT_WIDTH = 5.5  #: Width of the text of a two-sided paper page, inches; figures are drawn at it and need no scaling.
 
 Dash = str | tuple[int, tuple[float, ...]]
 SOLID: Dash = "-"

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import isnan
 
-NOTHING = "–"
-"""Stands where there is no number."""
+NOTHING = "–"  #: Stands where there is no number.
 
 
 def number(value: float, digits: int, significant: bool = False, sign: bool = False) -> str:

@@ -40,13 +40,9 @@ OPTIONS = sorted(_DEFAULTS)
 
 @dataclass(frozen=True)
 class Stepped(Range):
-    """A number that lies whole steps above the lower bound.
+    """A number that lies whole steps above the lower bound."""
 
-    Attributes:
-        step: between two values that follow each other; it divides the range.
-    """
-
-    step: float = 1.0
+    step: float = 1.0  #: between two values that follow each other; it divides the range.
 
     def tidied(self, values: np.ndarray) -> np.ndarray:
         """Round values to whole steps, within the bounds."""
@@ -60,20 +56,14 @@ class Stepped(Range):
 
 @dataclass(frozen=True)
 class NumberParameter:
-    """A parameter that is a number between two bounds.
-
-    Attributes:
-        whole: whether its values are whole numbers.
-        log: whether it acts by its order of magnitude: what is decided is then its decimal logarithm.
-        step: its values lie whole steps above the lower bound; None where they need not.
-    """
+    """A parameter that is a number between two bounds."""
 
     name: str
     low: float
     high: float
-    whole: bool = False
-    log: bool = False
-    step: float | None = None
+    whole: bool = False  #: whether its values are whole numbers.
+    log: bool = False  #: whether it acts by its order of magnitude: what is decided is then its decimal logarithm.
+    step: float | None = None  #: its values lie whole steps above the lower bound; None where they need not.
 
     @property
     def part(self) -> Range:
@@ -98,14 +88,10 @@ class NumberParameter:
 
 @dataclass(frozen=True)
 class TrialNames:
-    """A parameter that takes one of several values which are only told apart, of any type.
-
-    Attributes:
-        values: different ones, two or more.
-    """
+    """A parameter that takes one of several values which are only told apart, of any type."""
 
     name: str
-    values: tuple[Any, ...]
+    values: tuple[Any, ...]  #: different ones, two or more.
 
     @property
     def part(self) -> OneOfNames:
@@ -139,34 +125,24 @@ def of_values(name: str, values: Sequence[Any]) -> Parameter:
 
 @dataclass(frozen=True)
 class Trial:
-    """One that is finished.
+    """One that is finished."""
 
-    Attributes:
-        label: what error lines call it.
-        values: of parameters, by name.
-        contexts: that were met after deciding, by name; None or nothing where one was not reported.
-        payoff: what it earned or cost.
-    """
-
-    label: str
-    values: Mapping[str, Any]
-    contexts: Mapping[str, Any]
-    payoff: float
+    label: str  #: what error lines call it.
+    values: Mapping[str, Any]  #: of parameters, by name.
+    contexts: Mapping[str, Any]  #: that were met after deciding, by name; None or nothing where one was not reported.
+    payoff: float  #: what it earned or cost.
 
 
 @dataclass(frozen=True)
 class Question:
     """What is asked of trials again and again.
 
-    Attributes:
-        contexts: names of what is met after deciding.
-        options: further arguments of `bocu.suggest`, of those that `OPTIONS` names.
-
     Raises:
         BocuError: there is no context, an option is unknown, the objective lacks its radius.
     """
 
-    contexts: Sequence[str]
+    contexts: Sequence[str]  #: names of what is met after deciding.
+    #: further arguments of `bocu.suggest`, of those that `OPTIONS` names.
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

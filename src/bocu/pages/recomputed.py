@@ -28,10 +28,8 @@ from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.opening import open_results
 
-RELATIVE = 1e-9
-"""By how much numbers may differ: other processors differ in the last bits."""
-RELATIVE_SINGLE = 1e-5
-"""The same of those that the page holds in single precision."""
+RELATIVE = 1e-9  #: By how much numbers may differ: other processors differ in the last bits.
+RELATIVE_SINGLE = 1e-5  #: The same of those that the page holds in single precision.
 _ISLAND = re.compile(r'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
 _PLACES = frozenset(("digest", "folder", "files", "command", "verify", "panels"))
 """What the page says of where its files lie and what makes them: no numbers, and others for a page elsewhere; what has
@@ -82,15 +80,10 @@ class _Index(BaseModel):
 
 @dataclass
 class Recomputed:
-    """What came of computing a page again.
+    """What came of computing a page again."""
 
-    Attributes:
-        numbers: how many were compared.
-        faults: a line for each that does not stand.
-    """
-
-    numbers: int = 0
-    faults: list[str] = field(default_factory=list)
+    numbers: int = 0  #: how many were compared.
+    faults: list[str] = field(default_factory=list)  #: a line for each that does not stand.
 
     def compare(self, where: str, shown: Any, found: Any, labels: Sequence[str] = ()) -> None:
         """Compare numbers of any nesting, or texts; curves by the labels of their algorithms."""

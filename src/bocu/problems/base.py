@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 class ProblemParameters(Parameters):
     """The typed parameters of a problem, and what planning asks of them. Nothing here opens a file."""
 
-    announces_radius: ClassVar[bool] = False
-    """Whether the problem itself announces the radius of the ambiguity set."""
+    announces_radius: ClassVar[bool] = False  #: Whether the problem itself announces the radius of the ambiguity set.
 
     copy_of_data: ClassVar[str | None] = None
     """The parameter that says which copy of the data is read, which identities leave out: what they hold counts."""
@@ -120,15 +119,10 @@ class ProblemParameters(Parameters):
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a learner plays before each round, under the protocol "rolling-simulator".
+    """What a learner plays before each round, under the protocol "rolling-simulator"."""
 
-    Attributes:
-        initial: size of the initial design.
-        steps: decisions and contexts tried after it.
-    """
-
-    initial: int
-    steps: int
+    initial: int  #: size of the initial design.
+    steps: int  #: decisions and contexts tried after it.
 
 
 class Realisation(ABC):
@@ -138,17 +132,13 @@ class Realisation(ABC):
     stay: what is announced (`available`, `margin`, `weights`), where contexts come from (`truth`, `draw_context`),
     payoffs that change (`payoff_at`), what is observed (`observe`, `outcomes`, `initial_design`), and, of continuous
     decisions or contexts, `table`, `payoff_function`, `law`, `expected_payoffs` and what follows from them.
-
-    Attributes:
-        description: what algorithms may know.
-        rehearsal: what comes before each round, where the protocol has such a thing.
-        estimate: how the reference is estimated from the contexts seen; None where it is announced.
-        optima: what `best_in_rounds` says of all rounds from 1 on, where it was asked before; else empty.
     """
 
-    description: Description
-    rehearsal: Rehearsal | None = None
+    description: Description  #: what algorithms may know.
+    rehearsal: Rehearsal | None = None  #: what comes before each round, where the protocol has such a thing.
+    #: how the reference is estimated from the contexts seen; None where it is announced.
     estimate: Estimate | None = None
+    #: what `best_in_rounds` says of all rounds from 1 on, where it was asked before; else empty.
     optima: Mapping[int, float] = {}
 
     @abstractmethod

@@ -24,11 +24,9 @@ from bocu.learners.surrogates.time_varying import drifting
 from bocu.problems.candidates import prior_named
 from bocu.problems.finite import LENGTHSCALE, FiniteParameters, FiniteProblem, FiniteRealisation
 
-MOST_PAIRS = 2_000
-"""Of decision and context: every candidate prior keeps a matrix over all of them."""
+MOST_PAIRS = 2_000  #: Of decision and context: every candidate prior keeps a matrix over all of them.
 
-OWN = "own"
-"""Name of the kernel that the problem states itself."""
+OWN = "own"  #: Name of the kernel that the problem states itself.
 
 Forgetting = Annotated[Number, Field(ge=0.0, le=1.0)]
 

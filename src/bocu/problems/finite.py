@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 LENGTHSCALE = "length-scale of that kernel in every coordinate"
 
-MOST_CELLS = 10**8
-"""Pairs of decision and context."""
+MOST_CELLS = 10**8  #: Pairs of decision and context.
 
 
 class FiniteParameters(CandidateParameters):

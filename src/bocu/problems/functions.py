@@ -29,21 +29,14 @@ HARTMANN_STANDARD, HARTMANN_PRINTED = 1.2, 2.0
 
 @dataclass(frozen=True)
 class TestFunction:
-    """A function of a decision and a context, with one output or several.
-
-    Attributes:
-        name: for messages.
-        decision_dim: Dx.
-        context_dim: Dc.
-        formulas: one a output.
-    """
+    """A function of a decision and a context, with one output or several."""
 
     __test__ = False  # no test case, whatever its name says
 
-    name: str
-    decision_dim: int
-    context_dim: int
-    formulas: tuple[Formula, ...]
+    name: str  #: for messages.
+    decision_dim: int  #: Dx.
+    context_dim: int  #: Dc.
+    formulas: tuple[Formula, ...]  #: one a output.
 
     @property
     def outputs(self) -> int:

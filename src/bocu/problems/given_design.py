@@ -27,8 +27,7 @@ SAME = 1e-6
 
 KINDS = ("decision", "context")
 
-MOST_POINTS = 10_000
-"""Decisions, or contexts, of a grid: models keep a matrix over all pairs of either."""
+MOST_POINTS = 10_000  #: Decisions, or contexts, of a grid: models keep a matrix over all pairs of either.
 
 
 class GivenDesign(Parameters):
@@ -81,19 +80,12 @@ def points_in_design(initial: int | GivenDesign) -> int:
 
 @dataclass(frozen=True)
 class Design:
-    """What a file holds.
+    """What a file holds."""
 
-    Attributes:
-        file: its path.
-        sha256: hash of its content.
-        points: number of points for each seed.
-        rows: by seed, decisions (points, Dx) and contexts (points, Dc).
-    """
-
-    file: str
-    sha256: str
-    points: int
-    rows: Mapping[int, tuple[np.ndarray, np.ndarray]]
+    file: str  #: its path.
+    sha256: str  #: hash of its content.
+    points: int  #: number of points for each seed.
+    rows: Mapping[int, tuple[np.ndarray, np.ndarray]]  #: by seed, decisions (points, Dx) and contexts (points, Dc).
 
     def of(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return decisions (points, Dx) and contexts (points, Dc) of a seed.

@@ -34,8 +34,7 @@ from bocu.problems.priors.statements import Candidate, StatedPrior
 
 HILLS = 10
 CENTRES = np.arange(HILLS) / (HILLS - 1)
-LABELS = tuple(str(n) for n in range(HILLS + 1))
-"""Of the priors."""
+LABELS = tuple(str(n) for n in range(HILLS + 1))  #: Of the priors.
 
 
 class HillShapeParameters(ProblemParameters):
@@ -176,8 +175,7 @@ class HillsRealisation(Realisation):
 
 _LINE = BoxDomain(np.zeros(1), np.ones(1), ("position",), ("1",))
 _FEWEST_ANCHORS, _ANCHORS_A_LENGTHSCALE, _MOST_ANCHORS = 129, 8, 2_049
-_TRIED = 4_001
-"""Positions among which the best one is first looked for."""
+_TRIED = 4_001  #: Positions among which the best one is first looked for.
 
 
 class ContinuousHillsParameters(HillShapeParameters):

@@ -44,15 +44,10 @@ _REPEATED = 1e-3  # searches that end this close have found the same optimum
 
 @dataclass(frozen=True)
 class QuadratureRule:
-    """Contexts and weights that stand for a distribution.
+    """Contexts and weights that stand for a distribution."""
 
-    Attributes:
-        points: (m, Dc).
-        weights: (m,), sum to 1.
-    """
-
-    points: Floats = field(repr=False)
-    weights: Floats = field(repr=False)
+    points: Floats = field(repr=False)  #: (m, Dc).
+    weights: Floats = field(repr=False)  #: (m,), sum to 1.
 
 
 def sobol_rule(law: JointLaw, points: int = 2**21, seed: int = 0) -> QuadratureRule:
@@ -210,37 +205,24 @@ _SAME = 1e-7
 # Quadrature that misses more of a law's mass has too few nodes for it.
 _MISSED = 1e-3
 
-SEARCHED = 5
-"""Of many laws that follow one another those under which the whole space of decisions is searched."""
+SEARCHED = 5  #: Of many laws that follow one another those under which the whole space of decisions is searched.
 
 
 @dataclass(frozen=True)
 class PayoffUnderLaw:
-    """A payoff under a distribution of contexts.
+    """A payoff under a distribution of contexts."""
 
-    Attributes:
-        function: name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
-        law: what contexts are drawn from.
-        stated: the same as an experiment file would state it, as plain data.
-        sobol: points of the Sobol rule.
-        panels: of the quadrature; None for the rule's own choice.
-        order: likewise.
-        coarse: panels of the quadrature that screens starts; 0 for screening by 2^12 Sobol points.
-        raw: of the search, see `ExpectedPayoff.optimum`.
-        starts: likewise.
-        published: the optimum that the published code of Huang et al. (2024) subtracts from.
-    """
-
+    #: name in `bocu.problems.functions`; None for the portfolio, whose payoff is read from a file.
     function: str | None
-    law: JointLaw
-    stated: Specification
-    sobol: int = 2**21
-    panels: int | None = None
-    order: int = 8
-    coarse: int = 64
-    raw: int = 2**13
-    starts: int = 50
-    published: float | None = None
+    law: JointLaw  #: what contexts are drawn from.
+    stated: Specification  #: the same as an experiment file would state it, as plain data.
+    sobol: int = 2**21  #: points of the Sobol rule.
+    panels: int | None = None  #: of the quadrature; None for the rule's own choice.
+    order: int = 8  #: likewise.
+    coarse: int = 64  #: panels of the quadrature that screens starts; 0 for screening by 2^12 Sobol points.
+    raw: int = 2**13  #: of the search, see `ExpectedPayoff.optimum`.
+    starts: int = 50  #: likewise.
+    published: float | None = None  #: the optimum that the published code of Huang et al. (2024) subtracts from.
 
     @property
     def rules(self) -> tuple[RuleName, ...]:

@@ -41,13 +41,9 @@ class PortfolioDataParameters(PreparedDataParameters):
 
 @dataclass(frozen=True)
 class PortfolioPayoff:
-    """Payoff of decisions (..., 3) and contexts (..., 2).
+    """Payoff of decisions (..., 3) and contexts (..., 2)."""
 
-    Attributes:
-        mean: over the five inputs, decisions first.
-    """
-
-    mean: Mean
+    mean: Mean  #: over the five inputs, decisions first.
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], fit: str | None = None) -> Self:

@@ -104,8 +104,7 @@ class Plant(PreparedMeanProblem[PlantParameters]):
     context_names = ("NH3 concentration, scaled",)
 
 
-ROUNDING = 1e-9
-"""Shares on a grid that sum to 1 may miss it by rounding."""
+ROUNDING = 1e-9  #: Shares on a grid that sum to 1 may miss it by rounding.
 
 
 class InfectionParameters(PreparedMeanParameters):

@@ -21,21 +21,16 @@ from bocu.core.ties import first_best
 from bocu.learners.acquisition.multistart import ascend
 from bocu.robust.ambiguity.checks import Floats
 
-PayoffTables = Callable[[Floats], Floats]
-"""Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts."""
+PayoffTables = Callable[[Floats], Floats]  #: Payoffs `(m, n, K)` of decisions `(m, Dx)` in n contexts.
 
-Values = Callable[[Floats], Floats]
-"""What payoffs `(m, n)` are worth, `(m,)`: each row by itself."""
+Values = Callable[[Floats], Floats]  #: What payoffs `(m, n)` are worth, `(m,)`: each row by itself.
 
 RAW = 2**11
-SPREAD = 256
-"""Raw points that say how much values differ."""
+SPREAD = 256  #: Raw points that say how much values differ.
 CLOUDS, CLOUD, CLOUD_WIDTH = 16, 64, 0.1
 NET = {1: 1, 2: 33}
-NET_OTHERWISE = 66
-"""Weights of the net by number of outputs; the fewest of them where there are more than two."""
-KEPT = 3
-"""Ends of ascents that the pool keeps of each weight, and decisions of the pool that climb."""
+NET_OTHERWISE = 66  #: Weights of the net by number of outputs; the fewest of them where there are more than two.
+KEPT = 3  #: Ends of ascents that the pool keeps of each weight, and decisions of the pool that climb.
 _TOLERANCE = 1e-10
 POLLS, FIRST_POLL, LAST_POLL = 200, 1e-3, 1e-8
 _STEP = 1e-6
@@ -87,17 +82,11 @@ class NetOptima:
 
 @dataclass(frozen=True)
 class Pool:
-    """Decisions that are good at some weights.
+    """Decisions that are good at some weights."""
 
-    Attributes:
-        values: what they were found under.
-        decisions: (P, Dx).
-        payoffs: (P, n, K).
-    """
-
-    values: Values
-    decisions: Floats
-    payoffs: Floats
+    values: Values  #: what they were found under.
+    decisions: Floats  #: (P, Dx).
+    payoffs: Floats  #: (P, n, K).
 
 
 class ScalarisedSearch:

@@ -38,8 +38,7 @@ DAY_MINUTES = 24 * 60
 
 Minutes = Annotated[Integer, Field(gt=0)]
 MOTES = 54
-FIRST_DAY, LAST_DAY = date(2004, 2, 28), date(2004, 4, 5)
-"""Sensors and days of the lab's log, as its page says."""
+FIRST_DAY, LAST_DAY = date(2004, 2, 28), date(2004, 4, 5)  #: Sensors and days of the lab's log, as its page says.
 Drawn = Annotated[Integer, Field(ge=1, le=MOTES)] | None
 
 

@@ -35,25 +35,15 @@ TableType = TypeVar("TableType", bound=SimulatedTableParameters)
 
 @dataclass(frozen=True)
 class Situations:
-    """What a table knows of its situations.
+    """What a table knows of its situations."""
 
-    Attributes:
-        file: where they come from, for error lines.
-        payoffs: shape (decisions, situations).
-        features: coordinates, scaled, shape (situations, dimension).
-        values: the same in their own units.
-        told: further variables by name, shape (situations,) each.
-        cell: of each situation, shape (situations,).
-        cells: their number.
-    """
-
-    file: str
-    payoffs: np.ndarray
-    features: np.ndarray
-    values: np.ndarray
-    told: Mapping[str, np.ndarray]
-    cell: np.ndarray
-    cells: int
+    file: str  #: where they come from, for error lines.
+    payoffs: np.ndarray  #: shape (decisions, situations).
+    features: np.ndarray  #: coordinates, scaled, shape (situations, dimension).
+    values: np.ndarray  #: the same in their own units.
+    told: Mapping[str, np.ndarray]  #: further variables by name, shape (situations,) each.
+    cell: np.ndarray  #: of each situation, shape (situations,).
+    cells: int  #: their number.
 
     @property
     def members(self) -> np.ndarray:

@@ -42,14 +42,10 @@ class TwoObjectiveTable(ScalarisedProblem[TwoObjectiveType]):
     """The output of a table, and what a decision spares.
 
     To be written: `first`, `unit` and `cost`.
-
-    Attributes:
-        first: the problem of the first output alone.
-        unit: what its payoffs are divided by.
     """
 
-    first: ClassVar[type[SimulatedTable[Any]]]
-    unit: ClassVar[float]
+    first: ClassVar[type[SimulatedTable[Any]]]  #: the problem of the first output alone.
+    unit: ClassVar[float]  #: what its payoffs are divided by.
     outputs = 2
 
     def __init__(self, parameters: TwoObjectiveType, inputs: Any) -> None:

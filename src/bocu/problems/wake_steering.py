@@ -20,8 +20,7 @@ from bocu.robust.contexts.laws import LawParameters
 from bocu.robust.contexts.references import Estimate
 from bocu.robust.contexts.shifts import restated
 
-FARTHEST = 15.0
-"""Degrees from the row, to either side, that directions are scaled by."""
+FARTHEST = 15.0  #: Degrees from the row, to either side, that directions are scaled by.
 
 
 class WindParameters(Parameters):

@@ -168,19 +168,12 @@ class WindCommitmentParameters(CandidateParameters):
 
 @dataclass(frozen=True)
 class Hours:
-    """The hours that are played, and what stands before each.
+    """The hours that are played, and what stands before each."""
 
-    Attributes:
-        begin: begin of the hour, shape (hours,), dtype datetime64.
-        generated: index of the level that was generated, shape (hours,).
-        references: empirical distribution of the window before, shape (hours, contexts), read-only.
-        margins: announced radius, shape (hours,).
-    """
-
-    begin: np.ndarray
-    generated: np.ndarray
-    references: np.ndarray
-    margins: np.ndarray
+    begin: np.ndarray  #: begin of the hour, shape (hours,), dtype datetime64.
+    generated: np.ndarray  #: index of the level that was generated, shape (hours,).
+    references: np.ndarray  #: empirical distribution of the window before, shape (hours, contexts), read-only.
+    margins: np.ndarray  #: announced radius, shape (hours,).
 
 
 class WindCommitment(Problem[WindCommitmentParameters]):

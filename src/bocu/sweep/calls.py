@@ -47,24 +47,15 @@ _own: list[Any] = []  # the lock of this process's call
 
 @dataclass(frozen=True)
 class Call:
-    """One call of Snakemake.
+    """One call of Snakemake."""
 
-    Attributes:
-        experiment: name of the experiment.
-        host: machine it was made on.
-        process: its number there.
-        started: when its jobs began, seconds since 1970.
-        logs: Snakemake's logs of it.
-        arguments: its command line without the program.
-        locks: Snakemake's locks that it wrote, by name, and when, in ns since 1970.
-    """
-
-    experiment: str
-    host: str
-    process: int
-    started: float
-    logs: list[str]
-    arguments: list[str]
+    experiment: str  #: name of the experiment.
+    host: str  #: machine it was made on.
+    process: int  #: its number there.
+    started: float  #: when its jobs began, seconds since 1970.
+    logs: list[str]  #: Snakemake's logs of it.
+    arguments: list[str]  #: its command line without the program.
+    #: Snakemake's locks that it wrote, by name, and when, in ns since 1970.
     locks: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -102,19 +93,12 @@ class Call:
 
 @dataclass(frozen=True)
 class QueuedJob:
-    """A job in SLURM's queue.
+    """A job in SLURM's queue."""
 
-    Attributes:
-        number: SLURM's.
-        name: the run id of its call.
-        state: in SLURM's words, such as RUNNING or PENDING.
-        comment: rule and wildcards, as the executor plug-in writes them.
-    """
-
-    number: str
-    name: str
-    state: str
-    comment: str
+    number: str  #: SLURM's.
+    name: str  #: the run id of its call.
+    state: str  #: in SLURM's words, such as RUNNING or PENDING.
+    comment: str  #: rule and wildcards, as the executor plug-in writes them.
 
     @property
     def block(self) -> str | None:
@@ -345,19 +329,12 @@ _JOINED = re.compile(r"(-[cjTw])(\d+)")
 
 @dataclass
 class Recorded:
-    """A command line of Snakemake, taken apart.
+    """A command line of Snakemake, taken apart."""
 
-    Attributes:
-        options: all but what follows, as they stood.
-        files: of `--configfile`.
-        settings: of `--config`, "key=value" each.
-        targets: what it was to make.
-    """
-
-    options: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    settings: list[str] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)  #: all but what follows, as they stood.
+    files: list[str] = field(default_factory=list)  #: of `--configfile`.
+    settings: list[str] = field(default_factory=list)  #: of `--config`, "key=value" each.
+    targets: list[str] = field(default_factory=list)  #: what it was to make.
 
     def command(self) -> list[str]:
         """Return the arguments put together again."""

@@ -44,17 +44,11 @@ STAGES = ("priors", "runs", "scores", "cubes")
 
 @dataclass(frozen=True)
 class FileDifference:
-    """One thing in which two files differ.
+    """One thing in which two files differ."""
 
-    Attributes:
-        what: the variable, coordinate or attribute.
-        text: how.
-        iteration: the round of the first entry that differs; None where there is no round.
-    """
-
-    what: str
-    text: str
-    iteration: int | None = None
+    what: str  #: the variable, coordinate or attribute.
+    text: str  #: how.
+    iteration: int | None = None  #: the round of the first entry that differs; None where there is no round.
 
 
 def pairs(one: Path, other: Path) -> tuple[list[tuple[Path, Path]], list[Path]]:

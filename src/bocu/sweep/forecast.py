@@ -42,19 +42,12 @@ MODEL, CAUTION = "model", "caution"
 
 @dataclass(frozen=True)
 class BlockForecast:
-    """What a block of seeds takes.
+    """What a block of seeds takes."""
 
-    Attributes:
-        seconds: core seconds of the run itself.
-        memory_mb: peak memory of its job, MB.
-        disk_mb: its run file, MB.
-        source: where this is known from: "4 run files", "model" or, where the model knows nothing, "caution".
-    """
-
-    seconds: float
-    memory_mb: float
-    disk_mb: float
-    source: str
+    seconds: float  #: core seconds of the run itself.
+    memory_mb: float  #: peak memory of its job, MB.
+    disk_mb: float  #: its run file, MB.
+    source: str  #: where this is known from: "4 run files", "model" or, where the model knows nothing, "caution".
 
 
 @dataclass(frozen=True)
@@ -217,10 +210,8 @@ def _as_run(branch: Branch, specification: Specification) -> Branch:
     )
 
 
-SECONDS = 60.0
-"""What a job is to take."""
-LEAST_SECONDS = 5.0
-"""What it is to take at least, were cores to stand idle: ten times as long as its start."""
+SECONDS = 60.0  #: What a job is to take.
+LEAST_SECONDS = 5.0  #: What it is to take at least, were cores to stand idle: ten times as long as its start.
 BLOCKS_A_CORE = 2
 Key = tuple[str, str, str]
 

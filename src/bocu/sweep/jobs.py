@@ -147,13 +147,9 @@ _MARKUP = re.compile(r"([\\*_`|])")
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a figure, read from its description only when they are asked for: planning opens no file.
+    """The words of a figure, read from its description only when they are asked for: planning opens no file."""
 
-    Attributes:
-        description: the JSON file that is written with the figure.
-    """
-
-    description: str
+    description: str  #: the JSON file that is written with the figure.
 
     @property
     def title(self) -> str:

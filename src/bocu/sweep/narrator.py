@@ -35,17 +35,12 @@ def expect(seconds: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """A job as its rule and wildcards name it.
-
-    Attributes:
-        logs: its log files.
-        outputs: what it makes; a target such as `all` makes nothing.
-    """
+    """A job as its rule and wildcards name it."""
 
     rule: str
     wildcards: Mapping[str, str] = field(default_factory=dict)
-    logs: Sequence[str] = ()
-    outputs: Sequence[str] = ()
+    logs: Sequence[str] = ()  #: its log files.
+    outputs: Sequence[str] = ()  #: what it makes; a target such as `all` makes nothing.
 
     @property
     def name(self) -> str:

@@ -30,17 +30,11 @@ _TOLD = ("data", "seeds", "iterations", "threads")
 
 
 class MadeFrom(NamedTuple):
-    """What an experiment is made from.
+    """What an experiment is made from."""
 
-    Attributes:
-        files: its files.
-        settings: of the command line, merged over them.
-        record: the file under results/ whose word is taken for it; empty where it is the user's.
-    """
-
-    files: Sequence[Path]
-    settings: Plain
-    record: str = ""
+    files: Sequence[Path]  #: its files.
+    settings: Plain  #: of the command line, merged over them.
+    record: str = ""  #: the file under results/ whose word is taken for it; empty where it is the user's.
 
     @property
     def arguments(self) -> list[str]:

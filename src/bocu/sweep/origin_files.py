@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OriginFiles:
-    """The files of one experiment as a page links them.
+    """The files of one experiment as a page links them."""
 
-    Attributes:
-        experiment: its configuration, plain data, from `Plan.describe`.
-        results: the folder of its results; nothing in it but small records is read.
-        page: the folder of the page, which links are relative to.
-    """
-
-    experiment: Mapping[str, Any]
-    results: Path
-    page: Path
+    experiment: Mapping[str, Any]  #: its configuration, plain data, from `Plan.describe`.
+    results: Path  #: the folder of its results; nothing in it but small records is read.
+    page: Path  #: the folder of the page, which links are relative to.
 
     @property
     def name(self) -> str:

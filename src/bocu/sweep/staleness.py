@@ -40,14 +40,10 @@ MANY = 10  # things of a kind that are shown
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a file is stale.
+    """Why a file is stale."""
 
-    Attributes:
-        reasons: what is wrong with the file itself.
-        causes: stale inputs, those with the same explanation together.
-    """
-
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  #: what is wrong with the file itself.
+    #: stale inputs, those with the same explanation together.
     causes: tuple[tuple[tuple[str, ...], "Explanation"], ...] = ()
 
     @property

@@ -25,21 +25,13 @@ from bocu.sweep.origin_files import OriginFiles
 
 @dataclass
 class Verification:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        plan: the experiment.
-        read: files that were read.
-        missing: files that are not made yet.
-        unrecorded: files of which nothing was recorded; they are from now on.
-        faults: one line for each.
-    """
-
-    plan: Plan
-    read: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    unrecorded: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    plan: Plan  #: the experiment.
+    read: list[str] = field(default_factory=list)  #: files that were read.
+    missing: list[str] = field(default_factory=list)  #: files that are not made yet.
+    unrecorded: list[str] = field(default_factory=list)  #: files of which nothing was recorded; they are from now on.
+    faults: list[str] = field(default_factory=list)  #: one line for each.
 
     def look(self, file: str, read: Callable[[str], Any]) -> Any:
         """Read a file and return what comes of it, or None where it is missing or broken."""

@@ -24,17 +24,11 @@ class Breach(AssertionError):
 
 @dataclass(frozen=True)
 class Subject:
-    """A class that is looked at.
+    """A class that is looked at."""
 
-    Attributes:
-        entry: where it stands.
-        kind: the class.
-        said: what it is called in lines about it.
-    """
-
-    entry: RegisteredClass
-    kind: Any
-    said: str
+    entry: RegisteredClass  #: where it stands.
+    kind: Any  #: the class.
+    said: str  #: what it is called in lines about it.
 
     def parameters(self, given: Mapping[str, object] | None) -> Any:
         """Return its parameters, checked.

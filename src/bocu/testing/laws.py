@@ -14,8 +14,7 @@ from bocu.testing.breaches import Subject, same, subject
 _DIMENSIONS = (1, 2)
 _DRAWS = 64
 _POINTS = 2**12
-_TOLERANCE = 0.02
-"""Of moments of contexts in the unit cube: quadrature against quasi-random points."""
+_TOLERANCE = 0.02  #: Of moments of contexts in the unit cube: quadrature against quasi-random points.
 
 
 def check_law(what: str | type[Law], parameters: Mapping[str, object] | None = None) -> None:

@@ -16,8 +16,7 @@ from bocu.sweep.runs.seed_run import Inputs, SeedRun
 from bocu.testing.breaches import Subject, same, subject
 from bocu.testing.games import SIMULATOR, run_specification, stated
 
-_OWN = ("problem", "weights")
-"""The streams that a problem draws from when a seed meets it."""
+_OWN = ("problem", "weights")  #: The streams that a problem draws from when a seed meets it.
 _TOLERANCE = 1e-8
 _TRIED = 12
 

@@ -16,8 +16,7 @@ _CONTEXTS = 6
 _RADII = (0.0, 0.02, 0.1, 0.3, 0.7, 1.0, 1.6, 2.5, 6.0)
 _BETWEEN = np.geomspace(1e-3, 1e3, 50)
 _CLOSER = 3
-_TOLERANCE = 1e-7
-"""Of values, for payoffs that span 1."""
+_TOLERANCE = 1e-7  #: Of values, for payoffs that span 1.
 _RAYS = 10
 _HALVINGS = 40
 

@@ -74,15 +74,10 @@ _FORM = re.compile(r"(?P<sha256>[0-9a-f]{64})  [^\n]*\n(?:# (?P<maker>[^\n]*)\n)
 
 @dataclass(frozen=True)
 class ManifestEntry:
-    """What is recorded of a file.
+    """What is recorded of a file."""
 
-    Attributes:
-        sha256: of its bytes; of a record that cannot be read, its text.
-        maker: what wrote it, and when; empty where that is not known.
-    """
-
-    sha256: str
-    maker: str = ""
+    sha256: str  #: of its bytes; of a record that cannot be read, its text.
+    maker: str = ""  #: what wrote it, and when; empty where that is not known.
 
 
 def digest_file(path: str | os.PathLike[str]) -> Path:

@@ -37,15 +37,11 @@ _PAGE = re.compile(rf'<meta name="{LINEAGE}" content="([^"]*)">')
 
 @dataclass(frozen=True)
 class Lineage:
-    """What a job was given.
+    """What a job was given."""
 
-    Attributes:
-        parameters: its `params`, texts of JSON unfolded; the hash of its code stands under "fingerprint".
-        inputs: SHA-256 of its input files, by path.
-    """
-
+    #: its `params`, texts of JSON unfolded; the hash of its code stands under "fingerprint".
     parameters: Mapping[str, Any]
-    inputs: Mapping[str, str]
+    inputs: Mapping[str, str]  #: SHA-256 of its input files, by path.
 
     @property
     def text(self) -> str:

@@ -47,15 +47,11 @@ Risk = Literal["expectation", "var", "cvar", "worst-case", "ignored"]
 
 @dataclass(frozen=True)
 class Scoring:
-    """What one number of a decision is.
+    """What one number of a decision is."""
 
-    Attributes:
-        objective: of samples of the payoffs, (..., q n_w, outputs) -> (..., q); None where the transform suffices.
-        posterior_transform: of the posterior itself; None beside an objective.
-    """
-
+    #: of samples of the payoffs, (..., q n_w, outputs) -> (..., q); None where the transform suffices.
     objective: "MCAcquisitionObjective | None" = None
-    posterior_transform: "PosteriorTransform | None" = None
+    posterior_transform: "PosteriorTransform | None" = None  #: of the posterior itself; None beside an objective.
 
     def of_mean(self, model: "Model", decisions: "Tensor") -> "Tensor":
         """Return the number (t,) of the posterior mean of decisions (t, Dx)."""
@@ -170,25 +166,15 @@ class RiskParameters(BotorchParameters):
 
 @dataclass(frozen=True)
 class AcquisitionInputs:
-    """What an acquisition function is made from; decisions lie in the unit cube, tensors are float64.
+    """What an acquisition function is made from; decisions lie in the unit cube, tensors are float64."""
 
-    Attributes:
-        model: fitted; takes decisions alone, each in all n_w contexts, unless these are ignored.
-        tried: decisions told, shape (t, Dx).
-        payoffs: told, shape (t, outputs).
-        contexts: shape (n_w, Dc); None where they are ignored.
-        weights: of the outputs, shape (outputs,).
-        scoring: the measure over contexts of the weighted sum.
-        bounds: lower and upper corners, shape (2, Dx).
-    """
-
-    model: "Model"
-    tried: "Tensor"
-    payoffs: "Tensor"
-    contexts: "Tensor | None"
-    weights: "Tensor"
-    scoring: Scoring
-    bounds: "Tensor"
+    model: "Model"  #: fitted; takes decisions alone, each in all n_w contexts, unless these are ignored.
+    tried: "Tensor"  #: decisions told, shape (t, Dx).
+    payoffs: "Tensor"  #: told, shape (t, outputs).
+    contexts: "Tensor | None"  #: shape (n_w, Dc); None where they are ignored.
+    weights: "Tensor"  #: of the outputs, shape (outputs,).
+    scoring: Scoring  #: the measure over contexts of the weighted sum.
+    bounds: "Tensor"  #: lower and upper corners, shape (2, Dx).
 
 
 Stated = TypeVar("Stated", bound=Parameters)

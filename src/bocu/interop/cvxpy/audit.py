@@ -58,19 +58,12 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A worst case as it was solved.
+    """A worst case as it was solved."""
 
-    Attributes:
-        ambiguity_set: the set at its radius.
-        payoffs: (n,).
-        reference: (n,).
-        value: the answer, in units of the payoffs.
-    """
-
-    ambiguity_set: AmbiguitySet
-    payoffs: Floats
-    reference: Floats
-    value: float
+    ambiguity_set: AmbiguitySet  #: the set at its radius.
+    payoffs: Floats  #: (n,).
+    reference: Floats  #: (n,).
+    value: float  #: the answer, in units of the payoffs.
 
 
 def varies(payoffs: Floats) -> bool:
@@ -151,23 +144,14 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A worst case, and where it comes from.
+    """A worst case, and where it comes from."""
 
-    Attributes:
-        kind: "scored", "recommended" or "met".
-        where: branch, seed and round; of scored ones the metric too.
-        case: the worst case with our answer.
-        stored: whether the answer is the one in the score file.
-        error: how far the answer of the solving again lies apart, in ranges of the payoffs.
-        gap: of the conic solver, likewise.
-    """
-
-    kind: str
-    where: str
-    case: Case
-    stored: bool = False
-    error: float = float("nan")
-    gap: float = float("nan")
+    kind: str  #: "scored", "recommended" or "met".
+    where: str  #: branch, seed and round; of scored ones the metric too.
+    case: Case  #: the worst case with our answer.
+    stored: bool = False  #: whether the answer is the one in the score file.
+    error: float = float("nan")  #: how far the answer of the solving again lies apart, in ranges of the payoffs.
+    gap: float = float("nan")  #: of the conic solver, likewise.
 
 
 def audit(

@@ -217,15 +217,11 @@ class MeanLessRange(Functional):
 
 @dataclass(frozen=True)
 class Stencil:
-    """Pairs of contexts around points, by whose differences slopes are taken.
+    """Pairs of contexts around points, by whose differences slopes are taken."""
 
-    Attributes:
-        contexts: shape (2 P D, D): ahead of each of P points in each of D coordinates, then behind, in the same order.
-        reach: distance between a pair in units of the slope's context, shape (P, D).
-    """
-
+    #: shape (2 P D, D): ahead of each of P points in each of D coordinates, then behind, in the same order.
     contexts: np.ndarray
-    reach: np.ndarray
+    reach: np.ndarray  #: distance between a pair in units of the slope's context, shape (P, D).
 
     @classmethod
     def around(cls, points: np.ndarray, step: float, width: np.ndarray) -> "Stencil":

@@ -68,15 +68,10 @@ MISLEADING = 1e-4
 
 @dataclass(frozen=True)
 class BestPoint:
-    """Where an acquisition function is largest, as far as was seen.
+    """Where an acquisition function is largest, as far as was seen."""
 
-    Attributes:
-        decision: shape (Dx,).
-        value: there.
-    """
-
-    decision: np.ndarray
-    value: float
+    decision: np.ndarray  #: shape (Dx,).
+    value: float  #: there.
 
 
 def maximise(

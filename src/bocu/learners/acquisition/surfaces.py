@@ -42,15 +42,11 @@ WORTHWHILE = 0.4
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Contexts that determine the others.
+    """Contexts that determine the others."""
 
-    Attributes:
-        indices: of the skeleton contexts among all M, shape (r,).
-        interpolation: values at all contexts = values at the skeleton @ interpolation, shape (r, M); None: the skeleton
-            is all contexts, in their order.
-    """
-
-    indices: np.ndarray
+    indices: np.ndarray  #: of the skeleton contexts among all M, shape (r,).
+    #: values at all contexts = values at the skeleton @ interpolation, shape (r, M); None: the skeleton is all
+    #: contexts, in their order.
     interpolation: np.ndarray | None
 
     def spread(self, values: np.ndarray) -> np.ndarray:

@@ -34,21 +34,13 @@ Pursued: TypeAlias = "UncertaintyObjective | Objective | None"
 
 @dataclass(frozen=True)
 class Reported:
-    """A quantity that an algorithm reports of itself in every round.
+    """A quantity that an algorithm reports of itself in every round."""
 
-    Attributes:
-        name: variable name in run files.
-        long_name: what it is, for people.
-        units: its unit; "1" for pure numbers.
-        dtype: "int16", "int8" or "float64".
-        per_prior: one number for each candidate prior instead of one alone.
-    """
-
-    name: str
-    long_name: str
-    units: str = "1"
-    dtype: str = "float64"
-    per_prior: bool = False
+    name: str  #: variable name in run files.
+    long_name: str  #: what it is, for people.
+    units: str = "1"  #: its unit; "1" for pure numbers.
+    dtype: str = "float64"  #: "int16", "int8" or "float64".
+    per_prior: bool = False  #: one number for each candidate prior instead of one alone.
 
 
 def plain_round(round: Round) -> State:
@@ -76,8 +68,7 @@ def open_decisions(round: Round, decisions: int) -> np.ndarray | None:
     return available
 
 
-SIMULATOR = "simulator"
-"""The protocol under which contexts are chosen."""
+SIMULATOR = "simulator"  #: The protocol under which contexts are chosen.
 
 PESSIMISTIC = Reported(
     "pessimistic_value", "objective of the decision's lower confidence bound, before its payoff was observed", "payoff"

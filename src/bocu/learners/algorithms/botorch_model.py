@@ -22,8 +22,7 @@ from bocu.learners.algorithms.signatures import Arguments, arguments_written
 LIBRARIES = ("botorch", "gpytorch")
 """Packages whose factories and acquisition functions go by where they stand: their versions tell which they are."""
 
-TORCH_NUMBERS = 3e7
-"""Float64 that BoTorch and what it imports take beside the library, 240 MB; for planning alone."""
+TORCH_NUMBERS = 3e7  #: Float64 that BoTorch and what it imports take beside the library, 240 MB; for planning alone.
 
 
 def names_factory(data: object) -> bool:

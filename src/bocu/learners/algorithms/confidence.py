@@ -215,13 +215,9 @@ class StableOpt(UpperConfidenceAlgorithm[StableOptParameters]):
 
 @dataclass(frozen=True)
 class MinimumOver(UncertaintyObjective):
-    """The minimum over some of the contexts, whatever the reference.
+    """The minimum over some of the contexts, whatever the reference."""
 
-    Attributes:
-        contexts: their indices.
-    """
-
-    contexts: np.ndarray
+    contexts: np.ndarray  #: their indices.
 
     def __call__(self, payoffs: object, reference: object) -> Any:
         """Return the minima, shape (..., decisions), of payoffs (..., decisions, contexts)."""
@@ -251,18 +247,13 @@ class ApproximationParameters(BoundParameters):
 
 @dataclass(frozen=True)
 class Approximation(UncertaintyObjective):
-    """An approximation of DRO; where the radius is infinite the floor itself, which needs none.
+    """An approximation of DRO; where the radius is infinite the floor itself, which needs none."""
 
-    Attributes:
-        approximate: of payoffs, reference and set at a finite radius: `linearised`, the line of the sensitivity, a
-            lower bound; or `minimax_approximation`, the middle between the lower and the upper line.
-        ambiguity_set: the ambiguity set.
-        identity: whether the sensitivity is that of the identity in place of the Gram matrix.
-    """
-
+    #: of payoffs, reference and set at a finite radius: `linearised`, the line of the sensitivity, a lower bound; or
+    #: `minimax_approximation`, the middle between the lower and the upper line.
     approximate: Callable[..., Any]
-    ambiguity_set: AmbiguitySet
-    identity: bool
+    ambiguity_set: AmbiguitySet  #: the ambiguity set.
+    identity: bool  #: whether the sensitivity is that of the identity in place of the Gram matrix.
 
     def __call__(self, payoffs: Any, reference: Any) -> Any:
         """Return the approximations, shape (..., decisions), of payoffs (..., decisions, contexts)."""

@@ -213,10 +213,8 @@ class DRBOKDE(SBOKDE):
         return np.concatenate([samples, others]), functional
 
 
-STEP = 1e-3
-"""To either side of a context in differences, in the unit cube."""
-PUBLISHED_RADIUS = 0.3
-"""Of the published code, after one evaluation."""
+STEP = 1e-3  #: To either side of a context in differences, in the unit cube.
+PUBLISHED_RADIUS = 0.3  #: Of the published code, after one evaluation.
 
 
 class ERBOParameters(ContextualParameters):

@@ -32,8 +32,7 @@ from bocu.learners.surrogates.continuous.model import ContinuousGP, FitSettings,
 from bocu.learners.surrogates.continuous.structure import Structure, joint, product
 from bocu.robust.contexts.estimates import KernelDensity
 
-Posteriors = Sequence[Posterior]
-"""What is believed of the payoff, one for each output."""
+Posteriors = Sequence[Posterior]  #: What is believed of the payoff, one for each output.
 
 Game = tuple[np.ndarray, Functional]
 """The contexts that count, in the unit cube (M, Dc), and what is made of the payoffs in them."""

@@ -26,8 +26,7 @@ from bocu.learners.algorithms.continuous_base import ContextualParameters, Conti
 from bocu.learners.algorithms.theorems import Bound, DrmoboWidth
 from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
 
-VALUED = 500
-"""Decisions that a search of a box values, about; for planning alone."""
+VALUED = 500  #: Decisions that a search of a box values, about; for planning alone.
 
 
 class MOBOParameters(ContextualParameters):

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN, TOLD_AGAIN = "plain", "told_again"
 _HANDED_IN = ("description", "objective", "parameters", "generator")
-_BUILT = (*_HANDED_IN, "reports", "ambiguity")
-"""Attributes that are the same in every object built alike."""
+_BUILT = (*_HANDED_IN, "reports", "ambiguity")  #: Attributes that are the same in every object built alike.
 _LEAVES = (bool, int, float, str, type(None))
 _BIT_GENERATORS: dict[str, Any] = {
     kind.__name__: kind

@@ -9,8 +9,7 @@ from bocu.core.errors import BocuError
 from bocu.core.loading import is_file
 from bocu.core.parameters import nearest
 
-Arguments = list[tuple[str, bool]]
-"""Names in their order, and whether each must be given; "**" where any is taken."""
+Arguments = list[tuple[str, bool]]  #: Names in their order, and whether each must be given; "**" where any is taken.
 
 
 class _UnknownError(Exception):

@@ -23,25 +23,15 @@ _TAIL = (
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What widths depend on.
+    """What widths depend on."""
 
-    Attributes:
-        t: the round, from 1 on.
-        coordinates: of a decision.
-        decisions: how many there are; None where they are continuous, in the unit cube.
-        contexts: how many there are; None where they are continuous.
-        outputs: payoffs that are observed at once.
-        noise: standard deviation of the observation noise over that of the model.
-        log_determinant: of the identity plus the Gram matrix of what was observed, divided by the model's noise
-            variance.
-    """
-
-    t: int
-    coordinates: int
-    decisions: int | None
-    contexts: int | None
-    outputs: int = 1
-    noise: float = 1.0
+    t: int  #: the round, from 1 on.
+    coordinates: int  #: of a decision.
+    decisions: int | None  #: how many there are; None where they are continuous, in the unit cube.
+    contexts: int | None  #: how many there are; None where they are continuous.
+    outputs: int = 1  #: payoffs that are observed at once.
+    noise: float = 1.0  #: standard deviation of the observation noise over that of the model.
+    #: of the identity plus the Gram matrix of what was observed, divided by the model's noise variance.
     log_determinant: float = 0.0
 
 

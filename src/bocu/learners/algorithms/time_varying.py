@@ -408,8 +408,7 @@ def softmax(logarithms: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-MOST_ARMS = 2_000
-"""Or pairs of decision and context: a matrix over all of them is kept."""
+MOST_ARMS = 2_000  #: Or pairs of decision and context: a matrix over all of them is kept.
 BEST, FIRST = "best", "first"
 
 

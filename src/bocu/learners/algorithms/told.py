@@ -11,21 +11,14 @@ from bocu.learners.algorithms.continuous_base import Scaling
 
 @dataclass(frozen=True)
 class ToldTrials:
-    """What a model is told of trials, in the unit cube, and what its expectations are over.
+    """What a model is told of trials, in the unit cube, and what its expectations are over."""
 
-    Attributes:
-        decisions: shape (t, Dx).
-        contexts: those met, shape (t, Dc).
-        payoffs: shape (t,), more is better.
-        likely: contexts that an expectation is over, shape (M, Dc): those of the announced reference, else those met.
-        weights: their probabilities, shape (M,).
-    """
-
-    decisions: np.ndarray
-    contexts: np.ndarray
-    payoffs: np.ndarray
+    decisions: np.ndarray  #: shape (t, Dx).
+    contexts: np.ndarray  #: those met, shape (t, Dc).
+    payoffs: np.ndarray  #: shape (t,), more is better.
+    #: contexts that an expectation is over, shape (M, Dc): those of the announced reference, else those met.
     likely: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  #: their probabilities, shape (M,).
 
     @classmethod
     def of(

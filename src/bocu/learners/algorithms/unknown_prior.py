@@ -59,25 +59,17 @@ from bocu.learners.surrogates.box_time_varying import BoxPrior
 from bocu.learners.surrogates.time_varying import TimeVaryingPosteriors, TimeVaryingPrior
 from bocu.robust.objectives.functions import UncertaintyObjective
 
-PAYOFF = "payoff"
-"""Unit of reported quantities that are in units of the problem's payoff."""
+PAYOFF = "payoff"  #: Unit of reported quantities that are in units of the problem's payoff.
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Who chose in a round, and what was predicted for the chosen arm before its payoff was seen.
+    """Who chose in a round, and what was predicted for the chosen arm before its payoff was seen."""
 
-    Attributes:
-        prior: index of the prior; -1: none, the decision came from outside.
-        mean: posterior mean under that prior, in units of the payoff.
-        sd: posterior standard deviation, in units of the payoff.
-        width: half-width of the confidence interval, sqrt_beta times `sd`.
-    """
-
-    prior: int
-    mean: float
-    sd: float
-    width: float
+    prior: int  #: index of the prior; -1: none, the decision came from outside.
+    mean: float  #: posterior mean under that prior, in units of the payoff.
+    sd: float  #: posterior standard deviation, in units of the payoff.
+    width: float  #: half-width of the confidence interval, sqrt_beta times `sd`.
 
 
 NOBODY = Choice(prior=-1, mean=math.nan, sd=math.nan, width=math.nan)
@@ -96,19 +88,14 @@ WEIGHT_REPORT = Reported("prior_weight", "posterior weight of the prior, before 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is predicted for the arm that was asked for, over the contexts that may be met.
+    """What is predicted for the arm that was asked for, over the contexts that may be met."""
 
-    Attributes:
-        prior: index of the prior that chose.
-        mean, sd, width: as `Choice` has them, shape (contexts,), or of one alone where the context met is known.
-        value: objective of the arm's lower bounds; not a number where contexts are not chosen.
-    """
-
-    prior: int
+    prior: int  #: index of the prior that chose.
+    # mean, sd, width: as `Choice` has them, shape (contexts,), or of one alone where the context met is known.
     mean: np.ndarray
     sd: np.ndarray
     width: np.ndarray
-    value: float
+    value: float  #: objective of the arm's lower bounds; not a number where contexts are not chosen.
 
     def met(self, place: int) -> Choice:
         """Return the choice once the context is known."""

@@ -51,16 +51,12 @@ class SlopeTail:
 
     Source: Ziomek et al. (2025), Assumption 3.2, with b as their Theorem 3.3 uses it.
 
-    Attributes:
-        a: a pure number.
-        b: in units of the payoff a unit of the coordinate.
-
     Raises:
         BocuError: one of them is not positive.
     """
 
-    a: float
-    b: float
+    a: float  #: a pure number.
+    b: float  #: in units of the payoff a unit of the coordinate.
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
@@ -97,23 +93,16 @@ def slope_tail_on_a_line(kernel: Kernel, variance: float, side: float, steepest_
 class BoxPrior:
     """A Gaussian process prior over (point of a box, time).
 
-    Attributes:
-        label: name for figures and error lines.
-        mean: prior mean, the same at all times.
-        kernel: of unit variance, with length-scales in units of the box's coordinates.
-        variance: prior variance, in squared units of the payoff.
-        forgetting: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
-        slope: how steep draws are, which confidence bounds by the theorem need; None: it is not known.
-
     Raises:
         BocuError: the variance is not positive, or forgetting is outside [0, 1].
     """
 
-    label: str
-    mean: MeanFunction
-    kernel: Kernel
-    variance: float
-    forgetting: float = 0.0
+    label: str  #: name for figures and error lines.
+    mean: MeanFunction  #: prior mean, the same at all times.
+    kernel: Kernel  #: of unit variance, with length-scales in units of the box's coordinates.
+    variance: float  #: prior variance, in squared units of the payoff.
+    forgetting: float = 0.0  #: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
+    #: how steep draws are, which confidence bounds by the theorem need; None: it is not known.
     slope: SlopeTail | None = None
 
     def __post_init__(self) -> None:

@@ -26,17 +26,11 @@ from bocu.learners.surrogates.pathwise import correction_weights
 
 @dataclass(frozen=True)
 class FourierFeatures:
-    """One draw of m features.
+    """One draw of m features."""
 
-    Attributes:
-        frequencies: angular, in units of the inputs, shape (m, D), or (m / 2, D) in pairs.
-        phases: shape (m,); None where features are cosine and sine in pairs.
-        amplitude: of each feature.
-    """
-
-    frequencies: np.ndarray
-    phases: np.ndarray | None
-    amplitude: float
+    frequencies: np.ndarray  #: angular, in units of the inputs, shape (m, D), or (m / 2, D) in pairs.
+    phases: np.ndarray | None  #: shape (m,); None where features are cosine and sine in pairs.
+    amplitude: float  #: of each feature.
 
     @classmethod
     def draw(
@@ -65,17 +59,11 @@ class FourierFeatures:
 
 @dataclass(frozen=True)
 class SampledWaves:
-    """A sample of a prior of mean 0: a sum of m waves.
+    """A sample of a prior of mean 0: a sum of m waves."""
 
-    Attributes:
-        frequencies: angular, in units of the inputs, shape (m, D).
-        phases: shape (m,).
-        amplitudes: shape (m,).
-    """
-
-    frequencies: np.ndarray
-    phases: np.ndarray
-    amplitudes: np.ndarray
+    frequencies: np.ndarray  #: angular, in units of the inputs, shape (m, D).
+    phases: np.ndarray  #: shape (m,).
+    amplitudes: np.ndarray  #: shape (m,).
 
     @classmethod
     def draw(

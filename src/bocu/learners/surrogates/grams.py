@@ -18,15 +18,11 @@ from bocu.learners.surrogates.cholesky import INITIAL_CAPACITY
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """The distinct coordinates of a set of points, dimension by dimension.
+    """The distinct coordinates of a set of points, dimension by dimension."""
 
-    Attributes:
-        levels: distinct coordinates of each dimension, ascending.
-        index: for each dimension the level of every point, shape (points,); ``levels[d][index[d]]`` are its
-            coordinates, exactly.
-    """
-
-    levels: tuple[np.ndarray, ...]
+    levels: tuple[np.ndarray, ...]  #: distinct coordinates of each dimension, ascending.
+    #: for each dimension the level of every point, shape (points,); ``levels[d][index[d]]`` are its coordinates,
+    #: exactly.
     index: tuple[np.ndarray, ...]
 
     @classmethod

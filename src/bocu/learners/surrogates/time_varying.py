@@ -30,23 +30,18 @@ if TYPE_CHECKING:
 class TimeVaryingPrior:
     """A Gaussian process prior over (arm, time).
 
-    Attributes:
-        label: name for figures and error lines.
-        mean: prior mean in units of the payoff, the same at all times but for `course`, shape (arms,).
-        covariance: covariance of arms at one time in squared units of the payoff, shape (arms, arms); may be singular.
-        forgetting: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
-        course: what is added to the mean at times 1, 2, ..., shape (times,), or (times, arms); the last of them stays.
-            None: nothing is.
-
     Raises:
         BocuError: shapes do not fit, a number is not finite, the covariance is not symmetric, or forgetting is outside
             [0, 1].
     """
 
-    label: str
-    mean: np.ndarray
+    label: str  #: name for figures and error lines.
+    mean: np.ndarray  #: prior mean in units of the payoff, the same at all times but for `course`, shape (arms,).
+    #: covariance of arms at one time in squared units of the payoff, shape (arms, arms); may be singular.
     covariance: np.ndarray
-    forgetting: float = 0.0
+    forgetting: float = 0.0  #: the paper's epsilon, in [0, 1]; 0: nothing changes with time.
+    #: what is added to the mean at times 1, 2, ..., shape (times,), or (times, arms); the last of them stays. None:
+    #: nothing is.
     course: np.ndarray | None = None
 
     def __post_init__(self) -> None:

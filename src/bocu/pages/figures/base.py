@@ -40,13 +40,11 @@ if TYPE_CHECKING:
     from bocu.sweep.experiment.products import FigurePaths
     from bocu.sweep.experiment.registry import RegisteredClass
 
-LINE_LETTERS = 92
-"""Letters of a line of text across a picture."""
+LINE_LETTERS = 92  #: Letters of a line of text across a picture.
 
 MOST_TICKS = 4
 STEPS = [1, 2, 2.5, 5, 10]
-LETTER = 0.52
-"""Width of a letter of a title, on the average, in sizes of its type."""
+LETTER = 0.52  #: Width of a letter of a title, on the average, in sizes of its type.
 _DARK = {
     **{light: style.DARK_COLOURS[name] for name, light in style.COLOURS.items()},
     style.INK: "#E6E6E6",
@@ -58,27 +56,21 @@ _DARK = {
 NO_TABLE = "no table"
 NOTHING = "Nothing to show: "
 
-Inputs = Mapping[str, Any]
-"""Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them."""
+Inputs = Mapping[str, Any]  #: Paths by the keys of `FigureParameters.inputs`: text or `Path`, or lists of them.
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A name of something else in the experiment that stands in the parameters of a figure.
+    """A name of something else in the experiment that stands in the parameters of a figure."""
 
-    Attributes:
-        key: where it stands.
-        kind: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the
-            file", where a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
-            `algorithm/objective`; "seed"; "swept parameter": its name; "swept parameter or
-            value": that, or what labels have for a value;
-            "rejecting algorithm": a registered name, run here or not, of one that rejects priors by their errors.
-        name: what stands there.
-    """
-
-    key: str
+    key: str  #: where it stands.
+    #: "problem", "objective", "algorithm", "metric" or "prior": labels; of the first four also "... of the file", where
+    #: a sweep's entries go by the label that they were made from; "branch": an algorithm's label, or
+    #: `algorithm/objective`; "seed"; "swept parameter": its name; "swept parameter or value": that, or what labels have
+    #: for a value; "rejecting algorithm": a registered name, run here or not, of one that rejects priors by their
+    #: errors.
     kind: str
-    name: str | int
+    name: str | int  #: what stands there.
 
 
 def mentions(kind: str, key: str, value: Any) -> Iterator[Mention]:
@@ -228,27 +220,17 @@ def _rejects(entry: "RegisteredClass") -> bool:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished picture with its words.
+    """A finished picture with its words."""
 
-    Attributes:
-        figure: the picture.
-        title: a short heading.
-        caption: what is drawn: seeds, mean and spread, metric, units.
-        alternative: what the picture shows, for readers who do not see it.
-        problem: label of the problem; empty for a figure of the whole experiment.
-        data_label: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
-        table: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
-        narrow: the picture for a phone, if there is another.
-    """
-
-    figure: "matplotlib.figure.Figure"
-    title: str
-    caption: str
-    alternative: str
-    problem: str = ""
-    data_label: str = ""
+    figure: "matplotlib.figure.Figure"  #: the picture.
+    title: str  #: a short heading.
+    caption: str  #: what is drawn: seeds, mean and spread, metric, units.
+    alternative: str  #: what the picture shows, for readers who do not see it.
+    problem: str = ""  #: label of the problem; empty for a figure of the whole experiment.
+    data_label: str = ""  #: what the data are where they are not measured ("SIMULATED stand-in, ..."); empty otherwise.
+    #: the numbers that are drawn, a row a point; empty where nothing is, None where the figure keeps none.
     table: "pd.DataFrame | None" = None
-    narrow: "matplotlib.figure.Figure | None" = None
+    narrow: "matplotlib.figure.Figure | None" = None  #: the picture for a phone, if there is another.
 
 
 class Figure(ABC, Generic[ParametersType]):

@@ -61,8 +61,7 @@ if TYPE_CHECKING:
 TITLE = "Robustness curves"
 PANEL_HEIGHT, ROW_HEIGHT = 2.2, 1.7
 """Inches: of panels above a legend, and of those whose lines are named at their ends."""
-AXIS_LETTERS = 72
-"""Letters below all panels together."""
+AXIS_LETTERS = 72  #: Letters below all panels together.
 BEST = "best under each law"
 MOST_ENDS, END_LETTERS = 6, 24
 """Lines that are named at their ends, and letters of their names: more stand in a legend below."""
@@ -280,19 +279,13 @@ class RobustFrontParameters(FigureParameters):
 
 @dataclass(frozen=True)
 class Tried:
-    """What the runs of one algorithm tried.
+    """What the runs of one algorithm tried."""
 
-    Attributes:
-        branch: the runs.
-        seeds: those that are finished, in the order of `share`.
-        share: hypervolume after each round as a share of the best front's, shape (seeds, rounds).
-    """
-
-    branch: CubeBranch
+    branch: CubeBranch  #: the runs.
     title: str
     look: style.Stroke
-    seeds: Sequence[int]
-    share: np.ndarray
+    seeds: Sequence[int]  #: those that are finished, in the order of `share`.
+    share: np.ndarray  #: hypervolume after each round as a share of the best front's, shape (seeds, rounds).
 
 
 class RobustFront(Figure[RobustFrontParameters]):
@@ -398,8 +391,7 @@ def _described(cube: Cube, picture: "Picture", tried: Sequence[Tried], seed: int
     return Drawing(picture, FRONT_TITLE, caption, alternative, cube.problem, cube.data_label)
 
 
-TICK = 16
-"""Letters of a line below a tick."""
+TICK = 16  #: Letters of a line below a tick.
 
 
 class AcrossObjectivesParameters(FigureParameters):

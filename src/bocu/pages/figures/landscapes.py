@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from bocu.problems.base import Problem, Realisation
 
-CROWDED = 100
-"""Rounds beyond which the dots get smaller."""
+CROWDED = 100  #: Rounds beyond which the dots get smaller.
 
 
 class Landscape(Figure[OneSeedParameters]):
@@ -217,8 +216,7 @@ def _place(priors: Sequence[object], wanted: object) -> int | None:
     return next((place for place, prior in enumerate(priors) if prior is wanted), None)
 
 
-LEVELS = 12
-"""Contours between the lowest and the highest payoff, about."""
+LEVELS = 12  #: Contours between the lowest and the highest payoff, about.
 
 
 class FiniteLandscapeParameters(ProblemFigureParameters):
@@ -230,28 +228,22 @@ class FiniteLandscapeParameters(ProblemFigureParameters):
 
 @dataclass(frozen=True)
 class Terrain:
-    """A problem of one decision and one context, as one seed meets it in its first round.
+    """A problem of one decision and one context, as one seed meets it in its first round."""
 
-    Attributes:
-        problem, label, data_label: the problem.
-        decisions, contexts: coordinates, ascending, shapes (decisions,) and (contexts,).
-        axes: what they are, for axes.
-        payoffs: shape (decisions, contexts).
-        reference, truth: distributions over the contexts, shape (contexts,).
-        epsilon: radius of the ambiguity set.
-        best: index of the best decision by objective: stochastic, worst-case, distributionally robust.
-    """
-
+    # problem, label, data_label: the problem.
     problem: "Problem"
     label: str
     data_label: str
+    # decisions, contexts: coordinates, ascending, shapes (decisions,) and (contexts,).
     decisions: np.ndarray
     contexts: np.ndarray
-    axes: tuple[str, ...]
-    payoffs: np.ndarray
+    axes: tuple[str, ...]  #: what they are, for axes.
+    payoffs: np.ndarray  #: shape (decisions, contexts).
+    # reference, truth: distributions over the contexts, shape (contexts,).
     reference: np.ndarray
     truth: np.ndarray
-    epsilon: float
+    epsilon: float  #: radius of the ambiguity set.
+    #: index of the best decision by objective: stochastic, worst-case, distributionally robust.
     best: Mapping[str, int]
 
     @property

@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Titles = dict[tuple[str, CubeBranch], str]
-"""What is written for a branch of a problem."""
-DARK = 0.25
-"""The luminance of a cell below which its word is white."""
+Titles = dict[tuple[str, CubeBranch], str]  #: What is written for a branch of a problem.
+DARK = 0.25  #: The luminance of a cell below which its word is white.
 Looks = Mapping[str, style.Stroke]
-Cells = Collection[tuple[str, str]]
-"""Row and column of some cells."""
+Cells = Collection[tuple[str, str]]  #: Row and column of some cells.
 
 
 def intervals(axes: "Axes", table: "pd.DataFrame", x: str, looks: Looks, y: str = "algorithm") -> None:

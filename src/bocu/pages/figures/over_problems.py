@@ -78,17 +78,11 @@ OverProblemsType = TypeVar("OverProblemsType", bound=OverProblemsParameters)
 
 @dataclass(frozen=True)
 class Contest:
-    """One problem under one metric.
+    """One problem under one metric."""
 
-    Attributes:
-        cube: its results.
-        metric: label of the metric.
-        branches: who takes part, by title.
-    """
-
-    cube: Digest
-    metric: str
-    branches: Mapping[str, CubeBranch]
+    cube: Digest  #: its results.
+    metric: str  #: label of the metric.
+    branches: Mapping[str, CubeBranch]  #: who takes part, by title.
 
     @property
     def problem(self) -> str:
@@ -113,21 +107,13 @@ class Contest:
 
 @dataclass(frozen=True)
 class Contests:
-    """All problems that are compared.
+    """All problems that are compared."""
 
-    Attributes:
-        each: one a problem.
-        titles: who takes part in all of them, in the order of the experiment.
-        looks: by title.
-        labels: label of the algorithm by title.
-        left_out: titles of those that run on some of the problems only.
-    """
-
-    each: Sequence[Contest]
-    titles: Sequence[str]
-    looks: Mapping[str, style.Stroke]
-    labels: Mapping[str, str]
-    left_out: Sequence[str]
+    each: Sequence[Contest]  #: one a problem.
+    titles: Sequence[str]  #: who takes part in all of them, in the order of the experiment.
+    looks: Mapping[str, style.Stroke]  #: by title.
+    labels: Mapping[str, str]  #: label of the algorithm by title.
+    left_out: Sequence[str]  #: titles of those that run on some of the problems only.
 
     @property
     def problems(self) -> list[str]:
@@ -218,8 +204,7 @@ def contests_of(inputs: Inputs, parameters: OverProblemsParameters, yardsticks: 
     return Contests(each, finished, style.apart({t: looks[t] for t in finished}), labels, left_out)
 
 
-Compared = tuple["Picture", str, str, "pd.DataFrame"]
-"""A picture, its caption, its alternative and its table."""
+Compared = tuple["Picture", str, str, "pd.DataFrame"]  #: A picture, its caption, its alternative and its table.
 
 
 class FigureOverProblems(Figure[OverProblemsType]):
@@ -244,12 +229,9 @@ class FigureOverProblems(Figure[OverProblemsType]):
         """Draw, or say why there is no picture."""
 
 
-ROW = 0.2
-"""Height of an algorithm's row, inches."""
-LEAST_PROBLEMS = 8
-"""Problems from which on critical differences are drawn."""
-FRACTIONS = 40
-"""Points of ranks over time."""
+ROW = 0.2  #: Height of an algorithm's row, inches.
+LEAST_PROBLEMS = 8  #: Problems from which on critical differences are drawn.
+FRACTIONS = 40  #: Points of ranks over time.
 PROBLEMS_AS_BLOCKS = 4
 """Problems from which on they are the blocks of ranks over time; below, each has a panel, and seeds are the blocks."""
 

@@ -39,10 +39,8 @@ class RelativeParameters(OverProblemsParameters, ComparingParameters):
     """Parameters of such a figure in which regret is relative to that of one algorithm."""
 
 
-POINTS = 100
-"""Points of a profile or distribution."""
-LARGEST_FACTOR = 100.0
-"""Factors of the least regret are drawn up to here."""
+POINTS = 100  #: Points of a profile or distribution.
+LARGEST_FACTOR = 100.0  #: Factors of the least regret are drawn up to here.
 
 
 def _base_of(figure: str, found: Contests, wanted: str | None) -> str | None:

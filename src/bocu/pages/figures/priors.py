@@ -36,8 +36,7 @@ FEWEST_ROWS = 6
 PANELS_ABREAST, MOST_ABREAST = 4, 6
 TITLE_WIDTH, LETTERS_ABREAST = 17, 60  # characters that fit in a line of a panel's title, and above all panels
 DOT_SPREAD = 0.62
-FEWEST_MARKS = 3
-"""Priors and rounds of rejection from which on they are drawn: words say less."""
+FEWEST_MARKS = 3  #: Priors and rounds of rejection from which on they are drawn: words say less.
 
 
 class PriorsParameters(DigestedParameters):
@@ -287,8 +286,7 @@ def _best_words(cube: Digest) -> str:
 
 
 TITLE = "How a prior is rejected"
-TRIED = 25
-"""Rejections looked at for one whose observation the other model explains."""
+TRIED = 25  #: Rejections looked at for one whose observation the other model explains.
 
 
 class RejectionParameters(RealisedParameters):
@@ -310,29 +308,22 @@ class RejectionParameters(RealisedParameters):
 
 @dataclass(frozen=True)
 class Scene:
-    """What is drawn of a moment.
-
-    Attributes:
-        mean, width: posterior mean and half-width of the confidence interval before the observation, by prior,
-            shape (priors, decisions).
-        payoff: noise-free payoff in that round, shape (decisions,).
-        seen: earlier decisions and observations, each of shape (earlier rounds,).
-        decision, observation: of the round itself.
-        other: index of the prior that is compared with.
-        other_is_best: whether that is the best prior.
-    """
+    """What is drawn of a moment."""
 
     moment: Moment
     axis: ArmAxis
     labels: tuple[str, ...]
+    # mean, width: posterior mean and half-width of the confidence interval before the observation, by prior, shape
+    # (priors, decisions).
     mean: np.ndarray
     width: np.ndarray
-    payoff: np.ndarray
-    seen: tuple[np.ndarray, np.ndarray]
+    payoff: np.ndarray  #: noise-free payoff in that round, shape (decisions,).
+    seen: tuple[np.ndarray, np.ndarray]  #: earlier decisions and observations, each of shape (earlier rounds,).
+    # decision, observation: of the round itself.
     decision: int
     observation: float
-    other: int
-    other_is_best: bool
+    other: int  #: index of the prior that is compared with.
+    other_is_best: bool  #: whether that is the best prior.
 
     def inside(self, prior: int) -> bool:
         """Say whether the observation lies in the band of a prior."""

@@ -74,19 +74,12 @@ def problem_of(inputs: Inputs) -> tuple[Any, str, str]:
 
 @dataclass(frozen=True)
 class ArmAxis:
-    """How the decisions of a finite domain are laid out along an axis.
+    """How the decisions of a finite domain are laid out along an axis."""
 
-    Attributes:
-        positions: a place for each decision, shape (decisions,).
-        label: of the axis, with its unit.
-        continuous: whether lines between neighbours mean anything.
-        names: what to write at each place of an axis that is not continuous.
-    """
-
-    positions: np.ndarray
-    label: str
-    continuous: bool
-    names: tuple[str, ...] = ()
+    positions: np.ndarray  #: a place for each decision, shape (decisions,).
+    label: str  #: of the axis, with its unit.
+    continuous: bool  #: whether lines between neighbours mean anything.
+    names: tuple[str, ...] = ()  #: what to write at each place of an axis that is not continuous.
 
     def tick(self, axes: "Axes") -> None:
         """Write the names of the decisions along the x axis, as many as fit."""

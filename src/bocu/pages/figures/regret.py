@@ -65,8 +65,7 @@ QUANTITIES = {
     "recommended": "regret of the recommended decision",
     "payoff": "cumulative payoff",
 }
-GAINS = frozenset({"payoff"})
-"""Kinds of which more is better, and in which no metric has a say."""
+GAINS = frozenset({"payoff"})  #: Kinds of which more is better, and in which no metric has a say.
 Spread = Literal["standard-error", "interval-95"]
 SPREAD = "What the bands are: one standard error of the mean, or its 95 % interval (Student's, over seeds)."
 SPREADS = {"standard-error": "one standard error", "interval-95": "95 % intervals"}
@@ -208,21 +207,16 @@ class Regret(Figure[RegretParameters]):
 
 @dataclass(frozen=True)
 class Curve:
-    """One algorithm's line.
-
-    Attributes:
-        rounds, mean, error: what is drawn, each of shape (points,); the error is half the width of the band.
-        seeds: seeds behind it.
-        position: its place among the algorithms, by which its marks are staggered.
-    """
+    """One algorithm's line."""
 
     title: str
     look: style.Stroke
+    # rounds, mean, error: what is drawn, each of shape (points,); the error is half the width of the band.
     rounds: np.ndarray
     mean: np.ndarray
     error: np.ndarray
-    seeds: int
-    position: int
+    seeds: int  #: seeds behind it.
+    position: int  #: its place among the algorithms, by which its marks are staggered.
 
     def thinned(self, points: int) -> "Curve":
         """Leave out points between the first and the last until no more than `points` are left, evenly spread."""
@@ -385,22 +379,15 @@ def _panel_title(cube: Digest, objective: str, metric: str, pairs: Sequence[tupl
     return f"pursued: {pursued}" + (f"\nmetric: {scored}" if len(metrics) > 1 else "")
 
 
-POINTS = 200
-"""Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large."""
-LINE_OF_A_ROW = 0.13
-"""What a line of words takes, as a fraction of the height of a panel of a grid."""
+POINTS = 200  #: Rounds drawn of a curve: more cannot be told apart in a panel, and would make the files large.
+LINE_OF_A_ROW = 0.13  #: What a line of words takes, as a fraction of the height of a panel of a grid.
 TICKS = 4
-TICKS_OF_ALL = 8
-"""Numbers on the axes of rounds of all columns together."""
+TICKS_OF_ALL = 8  #: Numbers on the axes of rounds of all columns together.
 STEPS = [1, 2, 5, 10]
-THOUSANDS = 10_000
-"""From where on an axis counts in thousands: longer numbers leave panels no room."""
-LETTERS_OF_AN_INCH = 15
-"""Letters of a row's axis that fit in an inch of its height."""
-BOLD_LETTERS_OF_AN_INCH = 12
-"""Likewise of its name."""
-COLUMN_WIDTH = 62
-"""Letters above all columns together."""
+THOUSANDS = 10_000  #: From where on an axis counts in thousands: longer numbers leave panels no room.
+LETTERS_OF_AN_INCH = 15  #: Letters of a row's axis that fit in an inch of its height.
+BOLD_LETTERS_OF_AN_INCH = 12  #: Likewise of its name.
+COLUMN_WIDTH = 62  #: Letters above all columns together.
 
 
 class Row(Parameters):
@@ -453,21 +440,14 @@ class PanelsParameters(PictureParameters):
 
 @dataclass(frozen=True)
 class Panel:
-    """One problem, or several that share the panel, under one metric.
+    """One problem, or several that share the panel, under one metric."""
 
-    Attributes:
-        problem: what the panel is called in words.
-        cubes: of the problems with results.
-        pursued: whether there are runs to draw, finished or not.
-        curves: empty where no run is finished.
-    """
-
-    problem: str
+    problem: str  #: what the panel is called in words.
     row: Row
     kind: Kind
-    cubes: Sequence[Digest]
-    curves: Sequence[Curve]
-    pursued: bool
+    cubes: Sequence[Digest]  #: of the problems with results.
+    curves: Sequence[Curve]  #: empty where no run is finished.
+    pursued: bool  #: whether there are runs to draw, finished or not.
 
     @property
     def title(self) -> str:

@@ -35,23 +35,19 @@ if TYPE_CHECKING:
 
 LINE, ROW_MARGIN = 0.13, 0.18
 """Of a summary: heights of an algorithm's line, and of what is left between rows, inches."""
-PAGE = 4.5
-"""Inches of rows above which they stand in two columns."""
+PAGE = 4.5  #: Inches of rows above which they stand in two columns.
 TITLE_LETTERS = 18
 ROW, HEAD, TITLE = 0.165, 0.11, 0.32
 """Of a scoreboard: height of a row, of a line of a heading, and of a block's title with what is around it, inches."""
 KEY = "blue: less regret than the reference, red: more; bold: leads; italic: not told apart from the reference"
-HEAD_WIDTH = 11
-"""Letters in a line of a column's heading."""
-LEAST_COLUMNS = 7
-"""As many as these have room beside each other, however few there are: cells are never wider."""
+HEAD_WIDTH = 11  #: Letters in a line of a column's heading.
+LEAST_COLUMNS = 7  #: As many as these have room beside each other, however few there are: cells are never wider.
 COLUMNS = (
     "block", "metric", "problem", "algorithm", "reference", "ratio", "low", "high", "seeds", "leading",
     "told_apart_from_reference",
 )  # fmt: skip
 """Of the table beside the figure."""
-RANGE = 8.0
-"""The ratio, and one over it, from which on colours stay the same."""
+RANGE = 8.0  #: The ratio, and one over it, from which on colours stay the same.
 
 
 class SummaryParameters(ComparingParameters):

@@ -507,8 +507,7 @@ def seed_counts(counts: Mapping[str, int]) -> str:
     return "seeds: " + ", ".join(f"{title} {number}" for title, number in counts.items())
 
 
-Tables = Mapping[tuple[str, str], Standings]
-"""The tables of a problem, by pursued objective and metric."""
+Tables = Mapping[tuple[str, str], Standings]  #: The tables of a problem, by pursued objective and metric.
 
 
 def groups(cube: Results) -> Iterator[tuple[str, str, list[CubeBranch]]]:

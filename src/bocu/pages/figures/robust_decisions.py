@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 TITLE = "Price of robustness"
 MOST_RADII = 50
-NOTHING = 1e-9
-"""Of what decisions are worth: no more than rounding."""
+NOTHING = 1e-9  #: Of what decisions are worth: no more than rounding.
 
 
 class PriceOfRobustnessParameters(ProblemFigureParameters):
@@ -118,8 +117,7 @@ def _draw(axes: "Axes", radii: np.ndarray, lines: dict[str, tuple[np.ndarray, st
     style.grid(axes)
 
 
-RADII = 401
-"""Points of the curve."""
+RADII = 401  #: Points of the curve.
 
 
 class WorstExpectationParameters(ProblemFigureParameters):

@@ -135,8 +135,7 @@ class Cost(Figure[CostParameters]):
 
 NOTHING = "-"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-LINE = 0.16
-"""Height of a mark's line, inches."""
+LINE = 0.16  #: Height of a mark's line, inches.
 
 
 class RunTimesParameters(DigestedParameters):

@@ -42,20 +42,14 @@ if TYPE_CHECKING:
 
 LANE, GAP, HEAD, SCALE = 0.115, 0.1, 0.15, 0.4
 """Height of a method's line, of what parts rows of panels, of a panel's heading, and of the scale, inches."""
-WIDE, NARROW = 6.6, 3.5
-"""Width of the picture, inches; of that for phones, which has a panel a row."""
-ABREAST, MOST_METRICS = 4, 6
-"""Panels in a row, and of metrics of one problem."""
-LEAST_SHOWN, MOST_SHOWN = 0.2, 30.0
-"""Ends of the scale at the most: what lies beyond stands at the end."""
-LETTERS = 12.5
-"""Letters of a panel's heading in an inch."""
+WIDE, NARROW = 6.6, 3.5  #: Width of the picture, inches; of that for phones, which has a panel a row.
+ABREAST, MOST_METRICS = 4, 6  #: Panels in a row, and of metrics of one problem.
+LEAST_SHOWN, MOST_SHOWN = 0.2, 30.0  #: Ends of the scale at the most: what lies beyond stands at the end.
+LETTERS = 12.5  #: Letters of a panel's heading in an inch.
 SHADE = 0.75
-SAME = 1e-9
-"""By how much of the largest regret a number a seed may vary by rounding."""
+SAME = 1e-9  #: By how much of the largest regret a number a seed may vary by rounding.
 MOST_PROBLEMS = 3
-MOST_PANELS = 60
-"""Comparisons that are drawn; the table has all."""
+MOST_PANELS = 60  #: Comparisons that are drawn; the table has all.
 HOW_TO_READ = (
     "A panel is a problem and what its runs are scored by; the least mean regret counts as 1. Dots: seeds, those that "
     f"stick ringed. Bars: {CONFIDENCE:.0%} intervals of the mean difference from the least, corrected for all pairs of "
@@ -78,25 +72,15 @@ class WhoWinsParameters(PictureParameters):
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison.
+    """A comparison."""
 
-    Attributes:
-        title: what the problem is called, and that its data are simulated.
-        problem: label of the problem.
-        table: final regrets, and all that is told of their pairs.
-        titles: what is written for those that stand in the table, by label.
-        looks: theirs, by label.
-        data_label: what the data are where they are not measured; empty otherwise.
-        scored: the metric, and what is pursued, where that has to be said.
-    """
-
-    title: str
-    problem: str
-    table: Standings
-    titles: Mapping[str, str]
-    looks: Mapping[str, style.Stroke]
-    data_label: str = ""
-    scored: str = ""
+    title: str  #: what the problem is called, and that its data are simulated.
+    problem: str  #: label of the problem.
+    table: Standings  #: final regrets, and all that is told of their pairs.
+    titles: Mapping[str, str]  #: what is written for those that stand in the table, by label.
+    looks: Mapping[str, style.Stroke]  #: theirs, by label.
+    data_label: str = ""  #: what the data are where they are not measured; empty otherwise.
+    scored: str = ""  #: the metric, and what is pursued, where that has to be said.
 
     @property
     def called(self) -> str:

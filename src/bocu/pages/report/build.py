@@ -60,10 +60,8 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "script": ("elements", "state", "tables", "plot", "panels", "page"),
 }
 """What the page calls its scripts, and the files under `script/` that they are joined from."""
-BESIDE_ARCHIVE = Path(ResultPaths("").beside_archive()).stem
-"""Label of the figure of results beside the archive."""
-_MANY, _FIRST = 8, 3
-"""Words beyond which not all are listed, and how many are then."""
+BESIDE_ARCHIVE = Path(ResultPaths("").beside_archive()).stem  #: Label of the figure of results beside the archive.
+_MANY, _FIRST = 8, 3  #: Words beyond which not all are listed, and how many are then.
 
 
 def table_files(output: str | Path) -> dict[str, Path]:
@@ -73,23 +71,16 @@ def table_files(output: str | Path) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Part:
-    """What a page shows of one experiment.
+    """What a page shows of one experiment."""
 
-    Attributes:
-        experiment: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
-        digests: one a problem, in the order of the report.
-        summary: the experiment's summary.
-        figures: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
-        audits: what `bocu audit` found, one file or none.
-        claims: verdicts on claims, one file or none.
-    """
-
+    #: the configuration with every parameter as it stands, plain data, from `Plan.describe`.
     experiment: Mapping[str, Any]
-    digests: Sequence[str | Path]
-    summary: str | Path
+    digests: Sequence[str | Path]  #: one a problem, in the order of the report.
+    summary: str | Path  #: the experiment's summary.
+    #: descriptions (JSON) of the figures, in the order of the report; each names its pictures.
     figures: Sequence[str | Path]
-    audits: Sequence[str | Path] = ()
-    claims: Sequence[str | Path] = ()
+    audits: Sequence[str | Path] = ()  #: what `bocu audit` found, one file or none.
+    claims: Sequence[str | Path] = ()  #: verdicts on claims, one file or none.
 
 
 def build_page(parts: Sequence[Part], output: str | Path, reference: str | None = None) -> None:

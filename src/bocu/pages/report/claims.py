@@ -52,8 +52,7 @@ Titles = Mapping[str, Mapping[str, str]]
 """What is written for labels, by kind: "problem", "objective", "metric", "algorithm"."""
 NO_TITLES: Titles = {}
 LABELS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-_LISTED = 3
-"""Comparisons of a claim that are written out."""
+_LISTED = 3  #: Comparisons of a claim that are written out.
 BY_THEMSELVES = ", by themselves at 5 %"
 
 
@@ -279,21 +278,15 @@ def _told(record: Fields, titles: Titles) -> Mapping[str, Any]:
 
 
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
-PUBLISHED = Path("docs/results")
-"""Where the project keeps published results, below the clone."""
-BAR = r"\|"
-"""A vertical line inside a cell of a Markdown table."""
+PUBLISHED = Path("docs/results")  #: Where the project keeps published results, below the clone.
+BAR = r"\|"  #: A vertical line inside a cell of a Markdown table.
 
 
 @dataclass(frozen=True)
 class StandingCubes:
-    """The results that stand under a folder: cubes, and reduced results.
+    """The results that stand under a folder: cubes, and reduced results."""
 
-    Attributes:
-        folder: `results/`, or another; or one file of reduced results.
-    """
-
-    folder: Path = Path(RESULTS)
+    folder: Path = Path(RESULTS)  #: `results/`, or another; or one file of reduced results.
     _reduced: dict[str, Reduced] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def cube(self, experiment: str, problem: str) -> "Path | Numbers | None":

@@ -25,8 +25,7 @@ from bocu.sweep.origin_files import OriginFiles
 VERSION = 2
 MOST_SEEDS_SHOWN, LEAST_SEEDS_SHOWN = 20, 3
 """Seeds of an algorithm whose curves stand in the page; the digest beside it holds all."""
-BYTES_OF_SEEDS = 6_000_000
-"""What curves of seeds may take in the page, before there are fewer seeds."""
+BYTES_OF_SEEDS = 6_000_000  #: What curves of seeds may take in the page, before there are fewer seeds.
 _REGISTRY = "bocu.sweep.experiment.registry"  # asked, not reached: a further line in it makes no page anew
 _COLOURS = {value: name for name, value in style.COLOURS.items()}
 """What the page's style sheet calls the colours that pictures have."""

@@ -13,8 +13,7 @@ from bocu.pages.report import tables
 from bocu.pages.report.tables import Spent
 from bocu.sweep.evaluation.standings import BEHIND, OPEN, VERDICT_SEEDS
 
-MOST = 4
-"""Algorithms that a sentence names of those that stand alike."""
+MOST = 4  #: Algorithms that a sentence names of those that stand alike.
 MOST_NAMED = 3
 
 

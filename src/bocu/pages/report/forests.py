@@ -18,14 +18,10 @@ HOW_TO_READ = (
     f"A line is a comparison, its dot the mean and its length the {CONFIDENCE:.0%} interval, drawn equally long for "
     f"all: right of the rule is for the claim, left against it, coloured where by itself at {1 - CONFIDENCE:.0%}."
 )
-WIDTH, EDGE = 150.0, 4.0
-"""Width of a forest, and where it ends, in half intervals from the boundary."""
-PITCH, TALLEST = 6.0, 40.0
-"""Height of a comparison at the most, and of all together."""
-APART = 40.0
-"""What parts views, lest a page that squeezes one shows the next as well."""
-CHIP, LETTER = 18, 6.6
-"""Height of a chip, and width of a letter on it."""
+WIDTH, EDGE = 150.0, 4.0  #: Width of a forest, and where it ends, in half intervals from the boundary.
+PITCH, TALLEST = 6.0, 40.0  #: Height of a comparison at the most, and of all together.
+APART = 40.0  #: What parts views, lest a page that squeezes one shows the next as well.
+CHIP, LETTER = 18, 6.6  #: Height of a chip, and width of a letter on it.
 FOR, AGAINST = "for", "against"
 
 

@@ -69,17 +69,11 @@ def _nested(value: object) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Trace:
-    """One fact about how the cubes were computed.
+    """One fact about how the cubes were computed."""
 
-    Attributes:
-        heading: what it is.
-        values: the values found, each with the problems it was found for.
-        mixed: whether runs that are compared differ in it.
-    """
-
-    heading: str
-    values: tuple[tuple[str, str], ...]
-    mixed: bool
+    heading: str  #: what it is.
+    values: tuple[tuple[str, str], ...]  #: the values found, each with the problems it was found for.
+    mixed: bool  #: whether runs that are compared differ in it.
 
 
 def traces(cubes: Sequence[Digest]) -> list[Trace]:

@@ -215,38 +215,26 @@ def seed_ranges(seeds: list[int]) -> str:
     return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
 
 
-NO_WIDTH = 1e-9
-"""Errors and intervals that are a smaller share of their value are rounding."""
+NO_WIDTH = 1e-9  #: Errors and intervals that are a smaller share of their value are rounding.
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page.
+    """A table of the page."""
 
-    Attributes:
-        identifier: unique on the page.
-        caption: what it shows.
-        header: headings of the columns; the first column heads the rows.
-        rows: texts.
-        best: indices of the rows that lead: the least regret among competitors, and what is not told apart from it.
-        about: what it is about, for the page's filters: "problem", "objective", "metric".
-        labels: algorithm label of each row; none where rows are something else.
-        links: where the last cell of each row leads; none where nowhere.
-        columns: names of the columns for the page's script.
-        panel: what the page calls the comparison that it shows; empty for no comparison.
-        scopes: what each row is about, for the page's filters, of a table of claims: labels by kind.
-    """
-
-    identifier: str
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    identifier: str  #: unique on the page.
+    caption: str  #: what it shows.
+    header: tuple[str, ...]  #: headings of the columns; the first column heads the rows.
+    rows: tuple[tuple[str, ...], ...]  #: texts.
+    #: indices of the rows that lead: the least regret among competitors, and what is not told apart from it.
     best: tuple[int, ...] = ()
+    #: what it is about, for the page's filters: "problem", "objective", "metric".
     about: Mapping[str, str] = field(default_factory=dict)
-    labels: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    panel: str = ""
+    labels: tuple[str, ...] = ()  #: algorithm label of each row; none where rows are something else.
+    links: tuple[str, ...] = ()  #: where the last cell of each row leads; none where nowhere.
+    columns: tuple[str, ...] = ()  #: names of the columns for the page's script.
+    panel: str = ""  #: what the page calls the comparison that it shows; empty for no comparison.
+    #: what each row is about, for the page's filters, of a table of claims: labels by kind.
     scopes: tuple[Mapping[str, str], ...] = ()
 
 

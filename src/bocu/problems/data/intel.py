@@ -34,19 +34,12 @@ LOG = logging.getLogger(__name__)
 
 
 class Days(NamedTuple):
-    """Temperatures of the sensors that are complete on all the days asked for.
+    """Temperatures of the sensors that are complete on all the days asked for."""
 
-    Attributes:
-        temperatures: (day, sensor, step), degrees Celsius, no NaN.
-        sensors: (sensor,) mote numbers.
-        step_seconds: seconds from one step to the next.
-        labels: the days, in the order asked for.
-    """
-
-    temperatures: np.ndarray
-    sensors: np.ndarray
-    step_seconds: float
-    labels: list[str]
+    temperatures: np.ndarray  #: (day, sensor, step), degrees Celsius, no NaN.
+    sensors: np.ndarray  #: (sensor,) mote numbers.
+    step_seconds: float  #: seconds from one step to the next.
+    labels: list[str]  #: the days, in the order asked for.
 
 
 def load_days(path: str | os.PathLike[str], days: Sequence[str]) -> Days:

@@ -27,24 +27,15 @@ VARIANCE = ("output scale of the kernel", "1")
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean function of a Gaussian process.
+    """The mean function of a Gaussian process."""
 
-    Attributes:
-        names: names of the inputs.
-        inputs: (n, d), in the units of the data set.
-        weights: (n,).
-        lengthscales: (d,), in the units of the inputs.
-        variance: output scale of the kernel.
-        kernel: of the Gaussian process.
-        constant, offset, scale: see the module.
-    """
-
-    names: tuple[str, ...]
-    inputs: np.ndarray
-    weights: np.ndarray
-    lengthscales: np.ndarray
-    variance: float
-    kernel: type[Kernel]
+    names: tuple[str, ...]  #: names of the inputs.
+    inputs: np.ndarray  #: (n, d), in the units of the data set.
+    weights: np.ndarray  #: (n,).
+    lengthscales: np.ndarray  #: (d,), in the units of the inputs.
+    variance: float  #: output scale of the kernel.
+    kernel: type[Kernel]  #: of the Gaussian process.
+    # constant, offset, scale: see the module.
     constant: float = 0.0
     offset: float = 0.0
     scale: float = 1.0

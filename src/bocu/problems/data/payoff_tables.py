@@ -24,27 +24,19 @@ YAW_INPUTS = ("first_yaw", "second_yaw")
 
 
 class FarmPrices(NamedTuple):
-    """What makes a profit of yield and water.
+    """What makes a profit of yield and water."""
 
-    Attributes:
-        yields: for a tonne of dry yield.
-        water: of a mm on a hectare.
-        fixed: costs of a hectare.
-        currency: the unit of all three.
-    """
-
-    yields: float
-    water: float
-    fixed: float
-    currency: str
+    yields: float  #: for a tonne of dry yield.
+    water: float  #: of a mm on a hectare.
+    fixed: float  #: costs of a hectare.
+    currency: str  #: the unit of all three.
 
 
 POTATOES = FarmPrices(1000.0, 8.0, 6000.0, "GBP")
 MAIZE = FarmPrices(180.0, 1.0, 1728.0, "USD")
 
 
-PRICES = {"suffolk": POTATOES, "suffolk-thresholds": POTATOES, "nebraska": MAIZE}
-"""By the record of the data set."""
+PRICES = {"suffolk": POTATOES, "suffolk-thresholds": POTATOES, "nebraska": MAIZE}  #: By the record of the data set.
 
 
 def prepare_wakes(

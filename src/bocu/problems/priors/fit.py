@@ -59,19 +59,12 @@ class SeparableLikelihood:
 
 @dataclass(frozen=True)
 class FittedForgetting:
-    """A maximum of the likelihood over the forgetting rate.
+    """A maximum of the likelihood over the forgetting rate."""
 
-    Attributes:
-        forgetting: where it is.
-        log_likelihood: its height, in nats.
-        at_bound: whether it is at 0 or 1.
-        curve: log likelihood at the rates of `GRID`, in nats.
-    """
-
-    forgetting: float
-    log_likelihood: float
-    at_bound: bool
-    curve: np.ndarray
+    forgetting: float  #: where it is.
+    log_likelihood: float  #: its height, in nats.
+    at_bound: bool  #: whether it is at 0 or 1.
+    curve: np.ndarray  #: log likelihood at the rates of `GRID`, in nats.
 
 
 def fit_forgetting(likelihood: SeparableLikelihood) -> FittedForgetting:

@@ -58,25 +58,15 @@ class PriorFit(KernelFit):
 
 @dataclass(frozen=True)
 class Maximum:
-    """A maximum of the marginal likelihood, in the units of the rows.
+    """A maximum of the marginal likelihood, in the units of the rows."""
 
-    Attributes:
-        lengthscales: shape (d,).
-        variance: of the payoff, in its squared units.
-        mean: of the payoff, in its units.
-        noise: standard deviation of the noise, in units of the payoff.
-        log_likelihood: its height: log density of the values, in nats.
-        heights: those that the starts led to, shape (starts,).
-        at_bound: whether a parameter is at a bound of the search.
-    """
-
-    lengthscales: np.ndarray
-    variance: float
-    mean: float
-    noise: float
-    log_likelihood: float
-    heights: np.ndarray
-    at_bound: bool
+    lengthscales: np.ndarray  #: shape (d,).
+    variance: float  #: of the payoff, in its squared units.
+    mean: float  #: of the payoff, in its units.
+    noise: float  #: standard deviation of the noise, in units of the payoff.
+    log_likelihood: float  #: its height: log density of the values, in nats.
+    heights: np.ndarray  #: those that the starts led to, shape (starts,).
+    at_bound: bool  #: whether a parameter is at a bound of the search.
 
 
 def fit_prior(specification: Mapping[str, object], inputs: Mapping[str, str], output: str | os.PathLike[str]) -> None:

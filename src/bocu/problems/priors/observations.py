@@ -14,19 +14,13 @@ from bocu.problems.priors.statements import Period, Scenario
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What a prior is fitted to.
+    """What a prior is fitted to."""
 
-    Attributes:
-        points: coordinates, scaled to [0, 1], decisions first, shape (n, d).
-        values: payoffs, shape (n,).
-    """
-
-    points: np.ndarray
-    values: np.ndarray
+    points: np.ndarray  #: coordinates, scaled to [0, 1], decisions first, shape (n, d).
+    values: np.ndarray  #: payoffs, shape (n,).
 
 
-VALUES = ("values", "payoff")
-"""What the payoffs of runs are called in prepared files."""
+VALUES = ("values", "payoff")  #: What the payoffs of runs are called in prepared files.
 
 
 def prepared_rows(

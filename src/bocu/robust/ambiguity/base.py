@@ -406,21 +406,13 @@ class AmbiguitySet(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """Payoffs as rows, and the way back to what was asked.
+    """Payoffs as rows, and the way back to what was asked."""
 
-    Attributes:
-        f: (B, n) payoffs; 0 is the least that the set can reach, 1 the most.
-        p: (1, n) one reference for all, or (B, n).
-        low: (B,) shift that was taken off.
-        scale: (B,) scale that was taken off.
-        leading: leading shape of the payoffs, whose product is B.
-    """
-
-    f: Floats
-    p: Floats
-    low: Floats
-    scale: Floats
-    leading: tuple[int, ...]
+    f: Floats  #: (B, n) payoffs; 0 is the least that the set can reach, 1 the most.
+    p: Floats  #: (1, n) one reference for all, or (B, n).
+    low: Floats  #: (B,) shift that was taken off.
+    scale: Floats  #: (B,) scale that was taken off.
+    leading: tuple[int, ...]  #: leading shape of the payoffs, whose product is B.
 
     def values(self, values: Floats) -> Floats:
         """Values `(B,)` in units of the payoffs, `(...)`."""
@@ -437,18 +429,14 @@ class Normalised:
 
 @dataclass(slots=True)
 class Rows:
-    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing.
-
-    Attributes:
-        gap: (B,) between the value and a lower bound that solving it has proved.
-        distance: (B,) a bound on the distribution's distance from the reference, of sets where that is dear to ask.
-    """
+    """What a set answers for normalised rows `(B, n)`: fields as in `WorstCase`, optional ones may be missing."""
 
     value: Floats
     slope: Floats
     distribution: Floats | None = None
     rate: Floats | None = None
-    gap: Floats | None = None
+    gap: Floats | None = None  #: (B,) between the value and a lower bound that solving it has proved.
+    #: (B,) a bound on the distribution's distance from the reference, of sets where that is dear to ask.
     distance: Floats | None = None
 
 
@@ -467,22 +455,15 @@ class Tangent:
 
 @dataclass(frozen=True, slots=True)
 class SolveCost:
-    """What solving takes, measured: `points x seconds x (contexts / 64)^growth`.
+    """What solving takes, measured: `points x seconds x (contexts / 64)^growth`."""
 
-    Attributes:
-        seconds: a point of a payoff table with 64 contexts.
-        growth: exponent of the number of contexts.
-        memory_mb: what its compiled code takes, MB.
-        searched: share of the decisions that a search for the best one solves, in a table with 64 contexts; bounds
-            exclude the others. It grows with the contexts, up to all.
-        search: seconds of a search for the best decision, however small the table.
-    """
-
-    seconds: float
-    growth: float = 0.0
-    memory_mb: float = 0.0
+    seconds: float  #: a point of a payoff table with 64 contexts.
+    growth: float = 0.0  #: exponent of the number of contexts.
+    memory_mb: float = 0.0  #: what its compiled code takes, MB.
+    #: share of the decisions that a search for the best one solves, in a table with 64 contexts; bounds exclude the
+    #: others. It grows with the contexts, up to all.
     searched: float = 1.0
-    search: float = 0.0
+    search: float = 0.0  #: seconds of a search for the best decision, however small the table.
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,13 +546,9 @@ _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1
 
 @dataclass(frozen=True)
 class Polytope:
-    """Distributions q, the first n of the variables v: `upper @ v <= bounds`, `equal @ v = values`, `v >= 0`.
+    """Distributions q, the first n of the variables v: `upper @ v <= bounds`, `equal @ v = values`, `v >= 0`."""
 
-    Attributes:
-        contexts: n.
-    """
-
-    contexts: int
+    contexts: int  #: n.
     upper: Floats
     bounds: Floats
     equal: Floats

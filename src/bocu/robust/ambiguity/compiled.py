@@ -47,11 +47,9 @@ _READY = "ready"
 _compiles = False
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Array = np.ndarray
-"""An array in compiled code: float64, or int64 where it holds indices."""
+Array = np.ndarray  #: An array in compiled code: float64, or int64 where it holds indices.
 
-Index = int | np.int64
-"""A place or a number of places, in compiled code always 64 bits wide."""
+Index = int | np.int64  #: A place or a number of places, in compiled code always 64 bits wide.
 
 
 def compiled(function: Function) -> Function:

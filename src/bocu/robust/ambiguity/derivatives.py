@@ -32,19 +32,12 @@ EVERYTHING = In()
 
 @dataclass(frozen=True, slots=True)
 class Differential:
-    """A number for each row of payoffs, and its derivatives where they were wanted.
+    """A number for each row of payoffs, and its derivatives where they were wanted."""
 
-    Attributes:
-        value: (...) the number itself, perhaps minus infinity.
-        payoffs: (..., n) gradient in the payoffs.
-        reference: (..., n) gradient in the reference of the row.
-        radius: (...) derivative in the radius.
-    """
-
-    value: Floats
-    payoffs: Floats | None = None
-    reference: Floats | None = None
-    radius: Floats | None = None
+    value: Floats  #: (...) the number itself, perhaps minus infinity.
+    payoffs: Floats | None = None  #: (..., n) gradient in the payoffs.
+    reference: Floats | None = None  #: (..., n) gradient in the reference of the row.
+    radius: Floats | None = None  #: (...) derivative in the radius.
 
     def scaled(self, weight: float) -> Differential:
         """The differential of `weight` times the number."""

@@ -20,12 +20,10 @@ from bocu.robust.contexts.laws import ContextLaw, JointLaw
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-PER_COORDINATE = {1: 64, 2: 16}
-"""Points a coordinate, by the number of coordinates."""
+PER_COORDINATE = {1: 64, 2: 16}  #: Points a coordinate, by the number of coordinates.
 OTHERWISE = 1_024
 REFINEMENT = 4
-_DRAWS = 2**17
-"""Quasi-random contexts that tell the masses of cells around Sobol points."""
+_DRAWS = 2**17  #: Quasi-random contexts that tell the masses of cells around Sobol points.
 _SCRAMBLED_BY, _DRAWN_BY = 0, 1
 
 
@@ -36,15 +34,10 @@ def points_of(dimension: int) -> int:
 
 @dataclass(frozen=True)
 class Cells:
-    """Points that stand for the cells of the unit box.
+    """Points that stand for the cells of the unit box."""
 
-    Attributes:
-        points: (n, Dc).
-        per_coordinate: of a product grid, the number of points a coordinate; None for Sobol points.
-    """
-
-    points: Floats = field(repr=False)
-    per_coordinate: int | None
+    points: Floats = field(repr=False)  #: (n, Dc).
+    per_coordinate: int | None  #: of a product grid, the number of points a coordinate; None for Sobol points.
 
     def masses(self, law: JointLaw) -> Floats:
         """Return the probability `(n,)` that a law has in each cell.

@@ -141,21 +141,13 @@ def kernel_density(samples: Floats, bandwidth: Floats, at: Floats, weights: Floa
 
 @dataclass(frozen=True, slots=True)
 class KernelDensity:
-    """Gaussian kernel density estimate, of contexts that are clipped to a box where one is given.
+    """Gaussian kernel density estimate, of contexts that are clipped to a box where one is given."""
 
-    Attributes:
-        samples: (t, l) observed contexts.
-        bandwidth: (l,).
-        lower: (l,) box to which draws are clipped, or `None`.
-        upper: likewise.
-        weights: (t,) of the samples, sum 1; `None`: all count alike.
-    """
-
-    samples: Floats
-    bandwidth: Floats
-    lower: Floats | None = None
-    upper: Floats | None = None
-    weights: Floats | None = None
+    samples: Floats  #: (t, l) observed contexts.
+    bandwidth: Floats  #: (l,).
+    lower: Floats | None = None  #: (l,) box to which draws are clipped, or `None`.
+    upper: Floats | None = None  #: likewise.
+    weights: Floats | None = None  #: (t,) of the samples, sum 1; `None`: all count alike.
 
     @classmethod
     def fit(
@@ -244,8 +236,7 @@ def _box(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     return low, high
 
 
-OBSERVATIONS = (10, 100, 200, 300)
-"""Those of the table."""
+OBSERVATIONS = (10, 100, 200, 300)  #: Those of the table.
 
 
 def cumulative(estimate: KernelDensity, at: np.ndarray) -> np.ndarray:

@@ -29,15 +29,10 @@ from bocu.robust.contexts.laws import BoxedLaw, ContextLaw, Histogram, JointLaw,
 
 @dataclass(frozen=True)
 class MixedLaw(BoxedLaw):
-    """Mixture of distributions of contexts.
+    """Mixture of distributions of contexts."""
 
-    Attributes:
-        parts: those that are mixed, all of one number of coordinates and one box.
-        shares: (parts,) weights that sum to 1.
-    """
-
-    parts: tuple[JointLaw, ...]
-    shares: tuple[float, ...]
+    parts: tuple[JointLaw, ...]  #: those that are mixed, all of one number of coordinates and one box.
+    shares: tuple[float, ...]  #: (parts,) weights that sum to 1.
 
     @property
     def dimension(self) -> int:
@@ -91,15 +86,10 @@ class MixedLaw(BoxedLaw):
 
 @dataclass(frozen=True)
 class SampleLaw(BoxedLaw):
-    """Finitely many contexts: the empirical distribution of a sample, or a weighted one.
+    """Finitely many contexts: the empirical distribution of a sample, or a weighted one."""
 
-    Attributes:
-        contexts: (m, Dc).
-        shares: (m,), sum to 1.
-    """
-
-    contexts: Floats
-    shares: Floats
+    contexts: Floats  #: (m, Dc).
+    shares: Floats  #: (m,), sum to 1.
 
     @property
     def dimension(self) -> int:
@@ -133,15 +123,10 @@ class SampleLaw(BoxedLaw):
 
 @dataclass(frozen=True)
 class KernelLaw(BoxedLaw):
-    """Gaussian kernels around the contexts of a sample, clipped to a box: what a kernel density estimate says.
+    """Gaussian kernels around the contexts of a sample, clipped to a box: what a kernel density estimate says."""
 
-    Attributes:
-        contexts: (m, Dc).
-        bandwidth: (Dc,) standard deviations of the kernels.
-    """
-
-    contexts: Floats
-    bandwidth: Floats
+    contexts: Floats  #: (m, Dc).
+    bandwidth: Floats  #: (Dc,) standard deviations of the kernels.
 
     @property
     def dimension(self) -> int:
@@ -191,13 +176,9 @@ class KernelLaw(BoxedLaw):
 
 @dataclass(frozen=True)
 class HistogramLaw(BoxedLaw):
-    """Cells of a regular grid over the unit cube, each with its share, uniform within.
+    """Cells of a regular grid over the unit cube, each with its share, uniform within."""
 
-    Attributes:
-        shares: one axis a coordinate, sum to 1.
-    """
-
-    shares: Floats
+    shares: Floats  #: one axis a coordinate, sum to 1.
 
     @property
     def dimension(self) -> int:
@@ -239,8 +220,7 @@ class HistogramLaw(BoxedLaw):
         return np.pad(within, 1)
 
 
-MOST_NUMBERS = 10_000
-"""In the data of a law: they stand in every specification."""
+MOST_NUMBERS = 10_000  #: In the data of a law: they stand in every specification.
 
 
 class MixturePart(Parameters):

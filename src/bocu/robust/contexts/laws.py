@@ -264,15 +264,10 @@ _TOLERANCE = 4e-16
 
 
 class JointLaw(ABC):
-    """Distribution of a context, clipped to a box whose ends are the same in every coordinate.
+    """Distribution of a context, clipped to a box whose ends are the same in every coordinate."""
 
-    Attributes:
-        lower: the lower end; infinite ones do not clip.
-        upper: likewise.
-    """
-
-    lower: float
-    upper: float
+    lower: float  #: the lower end; infinite ones do not clip.
+    upper: float  #: likewise.
 
     @property
     @abstractmethod
@@ -384,13 +379,9 @@ class BoxedLaw(JointLaw):
 
 @dataclass(frozen=True)
 class ContextLaw(BoxedLaw):
-    """Distribution of a context: independent coordinates.
+    """Distribution of a context: independent coordinates."""
 
-    Attributes:
-        marginals: one a coordinate, Dc in all.
-    """
-
-    marginals: tuple[Marginal, ...]
+    marginals: tuple[Marginal, ...]  #: one a coordinate, Dc in all.
 
     @property
     def dimension(self) -> int:

@@ -254,8 +254,7 @@ def _on_the_line(low: Any, high: Any, share: float, where: str) -> Any:
 MOST_OUTSIDE = 0.5
 """Share of a shifted law's mass beyond one end of the box in a coordinate: where more is, it has left the box."""
 
-_CHECKED = 100
-"""Rounds that are looked at before a sweep starts, evenly spread where there are more."""
+_CHECKED = 100  #: Rounds that are looked at before a sweep starts, evenly spread where there are more.
 
 Made = TypeVar("Made")
 

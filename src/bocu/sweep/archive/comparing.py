@@ -28,25 +28,15 @@ RANDOM = "algorithm/random"
 
 @dataclass(frozen=True)
 class Meeting:
-    """Methods that meet on a problem under a metric.
+    """Methods that meet on a problem under a metric."""
 
-    Attributes:
-        problem: label of the problem in the results that are compared.
-        objective: label of what is pursued, there or in the first file that does, or `any`.
-        metric: label there of what scores.
-        rounds: up to which regret is summed.
-        table: their regrets and standings, by what tells methods apart.
-        runs: the branch of each.
-        titles: what is written for each.
-    """
-
-    problem: str
-    objective: str
-    metric: str
-    rounds: int
-    table: Standings
-    runs: Mapping[str, Run]
-    titles: Mapping[str, str]
+    problem: str  #: label of the problem in the results that are compared.
+    objective: str  #: label of what is pursued, there or in the first file that does, or `any`.
+    metric: str  #: label there of what scores.
+    rounds: int  #: up to which regret is summed.
+    table: Standings  #: their regrets and standings, by what tells methods apart.
+    runs: Mapping[str, Run]  #: the branch of each.
+    titles: Mapping[str, str]  #: what is written for each.
 
 
 def question(plan: Plan, folder: Path = FOLDER) -> Plain:

@@ -28,8 +28,7 @@ from bocu.sweep.experiment.registry import find
 if TYPE_CHECKING:
     from bocu.sweep.experiment.plan import Plan
 
-FOLDER = Path("docs/results")
-"""The archive of the clone."""
+FOLDER = Path("docs/results")  #: The archive of the clone.
 OF_NUMBERS = ("iterations", "threads", "problems", "priors", "objectives", "algorithms", "metrics", "sweep")
 """Keys of an experiment that its numbers come from: with them a file can be played again."""
 CHECKED = ".checked.json"
@@ -38,21 +37,13 @@ CHECKED = ".checked.json"
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A branch of the archive: who it is, and where its numbers stand.
+    """A branch of the archive: who it is, and where its numbers stand."""
 
-    Attributes:
-        entry: the file.
-        problem: label of its problem there.
-        objective: label of what is pursued there, or `any`.
-        algorithm: label of the method there.
-        key: identities of problem, objective (empty: none) and method.
-    """
-
-    entry: "ArchivedFile"
-    problem: str
-    objective: str
-    algorithm: str
-    key: tuple[str, str, str]
+    entry: "ArchivedFile"  #: the file.
+    problem: str  #: label of its problem there.
+    objective: str  #: label of what is pursued there, or `any`.
+    algorithm: str  #: label of the method there.
+    key: tuple[str, str, str]  #: identities of problem, objective (empty: none) and method.
 
     def __str__(self) -> str:
         return f"{self.problem}/{self.objective}/{self.algorithm}"

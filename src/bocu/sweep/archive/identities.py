@@ -29,28 +29,21 @@ from bocu.sweep.experiment.plugins import HASHED
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
-SEEDS = range(3)
-"""That a problem is probed on."""
-ROUNDS = 32
-"""Of random decisions that a problem is probed by, at the most, after the initial design."""
+SEEDS = range(3)  #: That a problem is probed on.
+ROUNDS = 32  #: Of random decisions that a problem is probed by, at the most, after the initial design.
 DECISIONS, DECISIONS_IN_A_BOX = 20, 8
 """That a method is probed by, on either of its games; each that is searched for in a box takes long."""
 _GAMES, _GAME_SEEDS, _SEEDS_IN_A_BOX = 2, range(2), range(1)
 _GAMES_OF = "bocu.testing.games"  # by name: small problems lie above
-_DIGITS = 9
-"""Of coordinates in a probe of decisions: torch leaves the last bits to the processor."""
+_DIGITS = 9  #: Of coordinates in a probe of decisions: torch leaves the last bits to the processor.
 _RANDOM: Plain = {"class": "algorithm/random", "parameters": {}}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What one problem, objective, method or metric is known by.
+    """What one problem, objective, method or metric is known by."""
 
-    Attributes:
-        stated: what is hashed, plain: specification, revision, hashes of data, probe.
-    """
-
-    stated: Plain
+    stated: Plain  #: what is hashed, plain: specification, revision, hashes of data, probe.
 
     def __str__(self) -> str:
         return identity_of(self.stated)
@@ -65,15 +58,11 @@ def identity_of(stated: Specification) -> str:
 
 @dataclass
 class Identities:
-    """The identities of an experiment.
+    """The identities of an experiment."""
 
-    Attributes:
-        stated: what each hashes, by identity.
-        problems: label of a problem -> "problem": its identity, "objectives", "algorithms" and "metrics": those of
-            its branches and scores, by label.
-    """
-
-    stated: dict[str, Plain] = field(default_factory=dict)
+    stated: dict[str, Plain] = field(default_factory=dict)  #: what each hashes, by identity.
+    #: label of a problem -> "problem": its identity, "objectives", "algorithms" and "metrics": those of its branches
+    #: and scores, by label.
     problems: dict[str, Plain] = field(default_factory=dict)
 
     def add(self, found: Identity) -> str:
@@ -84,23 +73,15 @@ class Identities:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the identities of a problem and of its branches are asked of, plain.
+    """What the identities of a problem and of its branches are asked of, plain."""
 
-    Attributes:
-        problem: specification.
-        inputs: the files that it is built from.
-        objectives: specifications by label, likewise `algorithms` and `metrics`.
-        branches: labels of objective and algorithm.
-        rounds: to be played.
-    """
-
-    problem: Plain
-    inputs: Inputs
-    objectives: Mapping[str, Plain]
+    problem: Plain  #: specification.
+    inputs: Inputs  #: the files that it is built from.
+    objectives: Mapping[str, Plain]  #: specifications by label, likewise `algorithms` and `metrics`.
     algorithms: Mapping[str, Plain]
     metrics: Mapping[str, Plain]
-    branches: Sequence[tuple[str, str]] = ()
-    rounds: int = 0
+    branches: Sequence[tuple[str, str]] = ()  #: labels of objective and algorithm.
+    rounds: int = 0  #: to be played.
 
 
 def asked_of(plan: Plan) -> dict[str, Asked]:

@@ -34,39 +34,25 @@ _WORDS = ("final", "recommended")
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of playing a branch again, under one metric.
+    """What came of playing a branch again, under one metric."""
 
-    Attributes:
-        run: problem, objective and algorithm, by labels, and the metric.
-        verdict: `EQUAL`; `WITHIN` the share `ROUNDING` of the regret, as other packages add it up, which other
-            decisions are not; `DIFFERS`; or `ABSENT`.
-        told: where it differs first, and by how much.
-    """
-
-    run: str
+    run: str  #: problem, objective and algorithm, by labels, and the metric.
+    #: `EQUAL`; `WITHIN` the share `ROUNDING` of the regret, as other packages add it up, which other decisions are not;
+    #: `DIFFERS`; or `ABSENT`.
     verdict: str
-    told: str = ""
+    told: str = ""  #: where it differs first, and by how much.
 
 
 @dataclass(frozen=True)
 class Again:
-    """How a file is played again.
+    """How a file is played again."""
 
-    Attributes:
-        path: the file.
-        found: what it holds.
-        experiment: file that the user names in place of what the file holds or names; empty: none.
-        mirror: folder to take data from.
-        config: settings, `key=value`.
-        trust: import and read also what the file names.
-    """
-
-    path: Path
-    found: Reduced
-    experiment: str = ""
-    mirror: str | None = None
-    config: Sequence[str] = ()
-    trust: bool = False
+    path: Path  #: the file.
+    found: Reduced  #: what it holds.
+    experiment: str = ""  #: file that the user names in place of what the file holds or names; empty: none.
+    mirror: str | None = None  #: folder to take data from.
+    config: Sequence[str] = ()  #: settings, `key=value`.
+    trust: bool = False  #: import and read also what the file names.
 
     def seeds(self, count: int) -> list[int]:
         """Return so many of its seeds, next to each other, from where its own hash says."""

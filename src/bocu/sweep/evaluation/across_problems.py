@@ -13,61 +13,40 @@ from bocu.sweep.evaluation.statistics import CONFIDENCE, Interval, exact_ends, s
 
 RESAMPLES = 2_000
 HALVES = 50
-LEAST_TO_HALVE = 4
-"""Problems without which halves are single problems."""
-_BOOTSTRAP_SEED = 20_240_229
-"""Intervals of the same numbers are the same in every run and every place of a report."""
+LEAST_TO_HALVE = 4  #: Problems without which halves are single problems.
+_BOOTSTRAP_SEED = 20_240_229  #: Intervals of the same numbers are the same in every run and every place of a report.
 
 
 @dataclass(frozen=True)
 class ProblemRanks:
-    """Ranks of algorithms over problems, 1 the least mean regret.
+    """Ranks of algorithms over problems, 1 the least mean regret."""
 
-    Attributes:
-        labels: the algorithms.
-        mean: mean rank of each, shape (algorithms,); ties share their mean rank.
-        problems: number of problems on which every algorithm has a number.
-        p_value: Friedman's test that all rank alike.
-        nemenyi: p values of Nemenyi's test of all pairs, shape (algorithms, algorithms).
-        conover: those of Conover's, after Holm's correction; it finds more, and holds its level less surely.
-        critical_difference: mean ranks further apart than this differ by Nemenyi's test.
-    """
-
-    labels: tuple[str, ...]
-    mean: np.ndarray
-    problems: int
-    p_value: float
-    nemenyi: np.ndarray
-    conover: np.ndarray
-    critical_difference: float
+    labels: tuple[str, ...]  #: the algorithms.
+    mean: np.ndarray  #: mean rank of each, shape (algorithms,); ties share their mean rank.
+    problems: int  #: number of problems on which every algorithm has a number.
+    p_value: float  #: Friedman's test that all rank alike.
+    nemenyi: np.ndarray  #: p values of Nemenyi's test of all pairs, shape (algorithms, algorithms).
+    conover: np.ndarray  #: those of Conover's, after Holm's correction; it finds more, and holds its level less surely.
+    critical_difference: float  #: mean ranks further apart than this differ by Nemenyi's test.
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """An order of algorithms over problems, and how far it can be relied on.
+    """An order of algorithms over problems, and how far it can be relied on."""
 
-    Attributes:
-        labels: the algorithms, the least mean rank first.
-        mean, low, high: mean rank of each with Student's interval over problems, within what ranks can be, (labels,).
-        groups: the largest groups of which Nemenyi's test tells no two apart, in that order; the first one leads.
-        problems: number of problems on which every algorithm has a number.
-        halves: number of random halves of the problems that were ranked by themselves.
-        same_order: share of these in which no two algorithms change places.
-        same_pairs: share of the pairs of algorithms that do not change places, mean over these halves.
-        same_first: share of these in which the first has the least mean rank, alone or beside others.
-        p_value, critical_difference: as of `ProblemRanks`.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  #: the algorithms, the least mean rank first.
+    # mean, low, high: mean rank of each with Student's interval over problems, within what ranks can be, (labels,).
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    #: the largest groups of which Nemenyi's test tells no two apart, in that order; the first one leads.
     groups: tuple[tuple[str, ...], ...]
-    problems: int
-    halves: int
-    same_order: float
-    same_pairs: float
-    same_first: float
+    problems: int  #: number of problems on which every algorithm has a number.
+    halves: int  #: number of random halves of the problems that were ranked by themselves.
+    same_order: float  #: share of these in which no two algorithms change places.
+    same_pairs: float  #: share of the pairs of algorithms that do not change places, mean over these halves.
+    same_first: float  #: share of these in which the first has the least mean rank, alone or beside others.
+    # p_value, critical_difference: as of `ProblemRanks`.
     p_value: float
     critical_difference: float
 

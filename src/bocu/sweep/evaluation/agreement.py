@@ -25,47 +25,33 @@ from bocu.sweep.evaluation.statistics import (
 from bocu.sweep.experiment.record import reduced_to
 
 EQUAL, AGREES, DIFFERS, TOO_FEW, OTHER_ROUNDS = "equal bits", "agrees", "differs", "too few seeds", "other rounds"
-ROUNDING = 1e-6
-"""Share of the larger regret below which a gap is rounding: packages add up in orders of their own."""
+ROUNDING = 1e-6  #: Share of the larger regret below which a gap is rounding: packages add up in orders of their own.
 _WORDS = ("final", "recommended")
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What two results say of one regret.
+    """What two results say of one regret."""
 
-    Attributes:
-        problem: label of the problem.
-        word: "final", cumulative regret, "to round 50", the same up to the last round that both have, or "recommended",
-            that of what is recommended at last.
-        place: labels of objective, algorithm and metric.
-        verdict: `EQUAL` (in all paired seeds), `AGREES` (the interval holds 0 after the correction), `DIFFERS`,
-            `TOO_FEW` (below `LEAST_SEEDS` seeds) or `OTHER_ROUNDS`: no round that both have, or not the last of both.
-        paired: whether seeds were compared one by one.
-        gap: mean of the first less that of the second, with its interval, not corrected.
-        p_value: after Holm's correction; not a number where nothing was tested.
-    """
-
-    problem: str
+    problem: str  #: label of the problem.
+    #: "final", cumulative regret, "to round 50", the same up to the last round that both have, or "recommended", that
+    #: of what is recommended at last.
     word: str
-    place: Place
+    place: Place  #: labels of objective, algorithm and metric.
+    #: `EQUAL` (in all paired seeds), `AGREES` (the interval holds 0 after the correction), `DIFFERS`, `TOO_FEW` (below
+    #: `LEAST_SEEDS` seeds) or `OTHER_ROUNDS`: no round that both have, or not the last of both.
     verdict: str
-    paired: bool = True
-    gap: Interval = NOTHING
-    p_value: float = float("nan")
+    paired: bool = True  #: whether seeds were compared one by one.
+    gap: Interval = NOTHING  #: mean of the first less that of the second, with its interval, not corrected.
+    p_value: float = float("nan")  #: after Holm's correction; not a number where nothing was tested.
 
 
 @dataclass(frozen=True)
 class Agreements:
-    """What two results say of every regret that both have.
+    """What two results say of every regret that both have."""
 
-    Attributes:
-        shared: what they say of it.
-        alone: "problem/objective/algorithm" that only one of them has.
-    """
-
-    shared: tuple[Agreement, ...]
-    alone: tuple[str, ...]
+    shared: tuple[Agreement, ...]  #: what they say of it.
+    alone: tuple[str, ...]  #: "problem/objective/algorithm" that only one of them has.
 
 
 def agreements(one: Mapping[str, Numbers], other: Mapping[str, Numbers], confidence: float = CONFIDENCE) -> Agreements:

@@ -14,36 +14,23 @@ class Audit:
     """What was found when worst cases were solved again, by a solver that shares no line with the first.
 
     Errors and gaps are in ranges of the payoffs of their row.
-
-    Attributes:
-        experiment: its name.
-        tolerance: errors beyond it, and beyond the other solver's own gap, are faults.
-        seed: of the draw.
-        solver: the other solver, with its version.
-        cases: number of worst cases that were solved again.
-        stored: of these, how many were compared with the value in a score file.
-        largest: the largest error; 0 where there is no case.
-        largest_gap: the other solver's largest gap between primal and dual.
-        worst: where the largest error was.
-        groups: problem, kind, set, cases and largest error of those that belong together.
-        left_out: number of cases that could not be solved again, by the reason.
-        beyond_count: number of faults.
-        beyond: the first few of them.
     """
 
-    experiment: str
-    tolerance: float
-    seed: int
-    solver: str
-    cases: int = 0
-    stored: int = 0
-    largest: float = 0.0
-    largest_gap: float = 0.0
-    worst: str = ""
+    experiment: str  #: its name.
+    tolerance: float  #: errors beyond it, and beyond the other solver's own gap, are faults.
+    seed: int  #: of the draw.
+    solver: str  #: the other solver, with its version.
+    cases: int = 0  #: number of worst cases that were solved again.
+    stored: int = 0  #: of these, how many were compared with the value in a score file.
+    largest: float = 0.0  #: the largest error; 0 where there is no case.
+    largest_gap: float = 0.0  #: the other solver's largest gap between primal and dual.
+    worst: str = ""  #: where the largest error was.
+    #: problem, kind, set, cases and largest error of those that belong together.
     groups: list[Plain] = field(default_factory=list)
+    #: number of cases that could not be solved again, by the reason.
     left_out: dict[str, int] = field(default_factory=dict)
-    beyond_count: int = 0
-    beyond: list[str] = field(default_factory=list)
+    beyond_count: int = 0  #: number of faults.
+    beyond: list[str] = field(default_factory=list)  #: the first few of them.
 
     @property
     def passed(self) -> bool:

@@ -32,10 +32,8 @@ ABOUT = {
 }
 """What a cube holds of every algorithm besides name and parameters, and its long name."""
 METRIC_SPECIFICATION = "metric_specification"
-SWEPT = "swept"
-"""Attribute of a sweep: see `swept_entries`, JSON."""
-TITLES = ("objective_title", "metric_title")
-"""What is written for every objective and metric."""
+SWEPT = "swept"  #: Attribute of a sweep: see `swept_entries`, JSON.
+TITLES = ("objective_title", "metric_title")  #: What is written for every objective and metric.
 OF_METRICS = (METRIC_SPECIFICATION, DISCRETISATION_ERROR, *TITLES)
 """What it holds of every metric, and titles, which are left out where several problems stand together."""
 
@@ -358,19 +356,12 @@ def open_cube(path: str | Path, problem: str | None = None) -> "xr.Dataset":
 
 @dataclass(frozen=True)
 class Family:
-    """The metrics along one path.
+    """The metrics along one path."""
 
-    Attributes:
-        label: that of their entry.
-        metrics: labels, by growing s.
-        specifications: likewise.
-        s: likewise.
-    """
-
-    label: str
-    metrics: Sequence[str]
-    specifications: Sequence[Mapping[str, Any]]
-    s: np.ndarray
+    label: str  #: that of their entry.
+    metrics: Sequence[str]  #: labels, by growing s.
+    specifications: Sequence[Mapping[str, Any]]  #: likewise.
+    s: np.ndarray  #: likewise.
 
     @property
     def title(self) -> str:

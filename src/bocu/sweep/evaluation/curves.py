@@ -6,42 +6,29 @@ from typing import Literal
 import numpy as np
 
 Kind = Literal["cumulative", "average", "instantaneous", "simple", "recommended", "payoff"]
-POINTS = 500
-"""Rounds of a curve that are kept for drawing: in a panel they lie closer than lines are wide."""
-TRACED = 200
-"""At most so many rounds are kept of the curve of a single seed."""
-TRACES: tuple[Kind, ...] = ("cumulative", "simple")
-"""What is kept seed by seed; averages are totals by rounds."""
+POINTS = 500  #: Rounds of a curve that are kept for drawing: in a panel they lie closer than lines are wide.
+TRACED = 200  #: At most so many rounds are kept of the curve of a single seed.
+TRACES: tuple[Kind, ...] = ("cumulative", "simple")  #: What is kept seed by seed; averages are totals by rounds.
 
 
 @dataclass(frozen=True)
 class Traces:
-    """The curves of one branch seed by seed.
+    """The curves of one branch seed by seed."""
 
-    Attributes:
-        rounds: shape (points,).
-        values: single precision, shape (seeds, points).
-        seeds: shape (seeds,).
-    """
-
-    rounds: np.ndarray
-    values: np.ndarray
-    seeds: np.ndarray
+    rounds: np.ndarray  #: shape (points,).
+    values: np.ndarray  #: single precision, shape (seeds, points).
+    seeds: np.ndarray  #: shape (seeds,).
 
 
 @dataclass(frozen=True)
 class MeanCurve:
-    """One branch's curve.
+    """One branch's curve."""
 
-    Attributes:
-        rounds, mean, error: of shape (points,); the error is one standard error of the mean.
-        seeds: seeds behind it.
-    """
-
+    # rounds, mean, error: of shape (points,); the error is one standard error of the mean.
     rounds: np.ndarray
     mean: np.ndarray
     error: np.ndarray
-    seeds: int
+    seeds: int  #: seeds behind it.
 
 
 def accumulate(

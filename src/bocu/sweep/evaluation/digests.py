@@ -41,10 +41,8 @@ from bocu.sweep.runs.records import DONE, NOT_DEFINED
 if TYPE_CHECKING:
     import xarray as xr
 
-MEDIAN_ROUNDS = 50
-"""Rounds whose median time is kept."""
-NEVER = np.inf
-"""Stands for the round of what an algorithm would report, and what did not happen."""
+MEDIAN_ROUNDS = 50  #: Rounds whose median time is kept.
+NEVER = np.inf  #: Stands for the round of what an algorithm would report, and what did not happen.
 _OF_THE_FILE = (SEAL, "coordinates")  # attributes
 _REPORTED = ("chosen_prior", "active_priors", "rejected_prior", "all_rejected")
 _BRANCH = ("objective", "algorithm")

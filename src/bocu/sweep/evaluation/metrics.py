@@ -297,16 +297,11 @@ class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
 
 @dataclass(frozen=True)
 class Scorer:
-    """A metric, and the law that it scores under.
+    """A metric, and the law that it scores under."""
 
-    Attributes:
-        metric: what values decisions.
-        under: None: the law that was met.
-        deployed: whose recommendation after the last round it scores, alone; None: it scores every decision taken.
-    """
-
-    metric: Metric
-    under: PathPoint | None = None
+    metric: Metric  #: what values decisions.
+    under: PathPoint | None = None  #: None: the law that was met.
+    #: whose recommendation after the last round it scores, alone; None: it scores every decision taken.
     deployed: Deployed | None = None
 
     def met(

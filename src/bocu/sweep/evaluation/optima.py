@@ -22,24 +22,18 @@ from bocu.sweep.evaluation.metrics import Scorer, build_scorer
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.seed_run import Inputs, build_problem
 
-PROBES = 64
-"""Decisions within their cube, and corners at most, at which the error is measured, besides the best."""
+PROBES = 64  #: Decisions within their cube, and corners at most, at which the error is measured, besides the best.
 
 
 @dataclass(frozen=True)
 class StoredOptima:
-    """What a file of optima holds.
+    """What a file of optima holds."""
 
-    Attributes:
-        values: the best value of each round, by the seed and the round. None for a seed: of all seeds, without rounds
-            where they do not share their payoffs.
-        error: of the discretisation, in units of the metric; not a number where there is none.
-        against: points of the discretisation that it was measured against; 0 where there is none.
-    """
-
+    #: the best value of each round, by the seed and the round. None for a seed: of all seeds, without rounds where they
+    #: do not share their payoffs.
     values: Mapping[int | None, Mapping[int, float]]
-    error: float
-    against: int
+    error: float  #: of the discretisation, in units of the metric; not a number where there is none.
+    against: int  #: points of the discretisation that it was measured against; 0 where there is none.
 
 
 def store_optima(parameters: Specification, inputs: Inputs, output: str | Path) -> None:

@@ -14,37 +14,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-RESAMPLES = 4_999
-"""One less than a round number, so that the quantile is one of the statistics."""
+RESAMPLES = 4_999  #: One less than a round number, so that the quantile is one of the statistics.
 _LEAST_ERROR = 0.2
 """Share of the sample's standard error that a resample's is at least.
 
 A resample that lacks the one seed in which a method got stuck has hardly a spread: unbounded, its statistic would widen
 the intervals of the whole table without end. With half, tables with such methods have too many false verdicts.
 """
-_ROUNDING = 1e-12
-"""Share of the largest number below which a standard error is rounding."""
+_ROUNDING = 1e-12  #: Share of the largest number below which a standard error is rounding.
 
 
 @dataclass(frozen=True)
 class PairedMeans:
-    """Means of several samples over the same seeds, each attribute of shape (pairs,).
+    """Means of several samples over the same seeds, each attribute of shape (pairs,)."""
 
-    Attributes:
-        mean: over the seeds that a pair has.
-        half: half the width of its interval, by itself; never less than that of Student's.
-        half_together: half the width of intervals that hold all means together.
-        p_value: two-sided, of a mean of 0, by itself; at most 1 less the confidence just where the interval excludes 0.
-        p_together: corrected for all pairs, likewise with the intervals that hold together.
-        count: seeds of each pair.
-    """
-
-    mean: np.ndarray
-    half: np.ndarray
-    half_together: np.ndarray
+    mean: np.ndarray  #: over the seeds that a pair has.
+    half: np.ndarray  #: half the width of its interval, by itself; never less than that of Student's.
+    half_together: np.ndarray  #: half the width of intervals that hold all means together.
+    #: two-sided, of a mean of 0, by itself; at most 1 less the confidence just where the interval excludes 0.
     p_value: np.ndarray
-    p_together: np.ndarray
-    count: np.ndarray
+    p_together: np.ndarray  #: corrected for all pairs, likewise with the intervals that hold together.
+    count: np.ndarray  #: seeds of each pair.
 
 
 def moving_blocks(rounds: np.ndarray, length: int) -> np.ndarray:

@@ -25,25 +25,17 @@ from bocu.sweep.evaluation.metrics import (
 if TYPE_CHECKING:
     from bocu.problems.base import Realisation
 
-_ROUNDING = 1e-9
-"""Of searches, relative to 1 + |value|."""
+_ROUNDING = 1e-9  #: Of searches, relative to 1 + |value|.
 
 
 @dataclass(frozen=True)
 class PricesAtRadii:
-    """What decisions are worth at radii, each of shape (radii,).
+    """What decisions are worth at radii, each of shape (radii,)."""
 
-    Attributes:
-        expected: of the robust decision, in expectation.
-        worst: of the robust decision, at the worst of the set.
-        plain_expected: of the decision of the best expectation, likewise.
-        plain_worst: likewise.
-    """
-
-    expected: np.ndarray
-    worst: np.ndarray
-    plain_expected: np.ndarray
-    plain_worst: np.ndarray
+    expected: np.ndarray  #: of the robust decision, in expectation.
+    worst: np.ndarray  #: of the robust decision, at the worst of the set.
+    plain_expected: np.ndarray  #: of the decision of the best expectation, likewise.
+    plain_worst: np.ndarray  #: likewise.
 
     @property
     def price(self) -> np.ndarray:

@@ -64,23 +64,16 @@ def rejection_rounds(iterations: np.ndarray, active: np.ndarray, rejected: np.nd
 
 @dataclass(frozen=True)
 class Moment:
-    """A round of a run in which the errors of the chosen prior were weighed.
+    """A round of a run in which the errors of the chosen prior were weighed."""
 
-    Attributes:
-        file: the run file.
-        seed, round, prior: where to look; `prior` is an index.
-        rejected: whether the prior was rejected there.
-        clarity: distance of the observation from the prediction, in half-widths of the confidence interval.
-        strain: the sum of errors as a share of its bound.
-    """
-
-    file: Path
+    file: Path  #: the run file.
+    # seed, round, prior: where to look; `prior` is an index.
     seed: int
     round: int
     prior: int
-    rejected: bool
-    clarity: float
-    strain: float
+    rejected: bool  #: whether the prior was rejected there.
+    clarity: float  #: distance of the observation from the prediction, in half-widths of the confidence interval.
+    strain: float  #: the sum of errors as a share of its bound.
 
 
 def weighed(files: Sequence[Path]) -> Iterator[Moment]:

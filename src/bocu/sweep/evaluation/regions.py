@@ -26,17 +26,11 @@ RUNS = ("objective", "algorithm", "metric")
 
 @dataclass(frozen=True)
 class Cell:
-    """A point of a sweep.
+    """A point of a sweep."""
 
-    Attributes:
-        at: value by the name of the parameter.
-        problem: label of the problem there.
-        verdict: what the numbers say there, corrected for all points.
-    """
-
-    at: Mapping[str, Value]
-    problem: str
-    verdict: Verdict
+    at: Mapping[str, Value]  #: value by the name of the parameter.
+    problem: str  #: label of the problem there.
+    verdict: Verdict  #: what the numbers say there, corrected for all points.
 
     @property
     def finding(self) -> Finding | None:

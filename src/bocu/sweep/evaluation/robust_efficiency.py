@@ -23,22 +23,16 @@ from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.base import AmbiguitySet, Polytope
 from bocu.robust.ambiguity.checks import Floats
 
-_TOLERANCE = 1e-7
-"""Of payoffs, relative to their range: differences up to this are none."""
+_TOLERANCE = 1e-7  #: Of payoffs, relative to their range: differences up to this are none.
 _FAR = 1e3  # ranges of the payoffs that stand for infinity in hulls
 
 
 @dataclass(frozen=True)
 class ImageSet:
-    """What a decision may come to: `{E_q f : q in U}`.
+    """What a decision may come to: `{E_q f : q in U}`."""
 
-    Attributes:
-        payoffs: (n, K) of the decision, in units of the range of those that it is compared with.
-        distributions: U.
-    """
-
-    payoffs: Floats
-    distributions: Polytope
+    payoffs: Floats  #: (n, K) of the decision, in units of the range of those that it is compared with.
+    distributions: Polytope  #: U.
 
     def lowest(self, weights: Floats) -> Floats:
         """The point `(K,)` that is least under weights `(K,)`."""

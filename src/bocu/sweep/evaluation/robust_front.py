@@ -23,27 +23,18 @@ from bocu.robust.ambiguity.checks import Floats
 
 MARGIN = 0.1
 """How far the corner of hypervolumes lies below the least guarantees of a front, as a share of their range."""
-ONE_POINT = 1e-3
-"""Range of guarantees, as a share of their size, below which a front is one point."""
-WEIGHTS = 33
-"""Weights of the net of a front, at least."""
+ONE_POINT = 1e-3  #: Range of guarantees, as a share of their size, below which a front is one point.
+WEIGHTS = 33  #: Weights of the net of a front, at least.
 
 
 @dataclass(frozen=True)
 class Front:
-    """The best decision for each weight of a net.
+    """The best decision for each weight of a net."""
 
-    Attributes:
-        weights: (m, K).
-        values: (m,) what the weighted sum is worth; largest at this decision.
-        decisions: (m, Dx), repeated where one decision is the best for several weights.
-        guaranteed: (m, K) what each output is worth by itself.
-    """
-
-    weights: Floats
-    values: Floats
-    decisions: Floats
-    guaranteed: Floats
+    weights: Floats  #: (m, K).
+    values: Floats  #: (m,) what the weighted sum is worth; largest at this decision.
+    decisions: Floats  #: (m, Dx), repeated where one decision is the best for several weights.
+    guaranteed: Floats  #: (m, K) what each output is worth by itself.
 
     def corner(self, margin: float = MARGIN) -> Floats:
         """A reference point `(K,)` for hypervolumes: `corner_below` what is guaranteed."""
@@ -79,16 +70,11 @@ def guaranteed_share(tried: Floats, best: Floats) -> float:
 
 @dataclass(frozen=True)
 class RunFront:
-    """What the decisions of a run guarantee, beside the best there is.
+    """What the decisions of a run guarantee, beside the best there is."""
 
-    Attributes:
-        tried: the front among all decisions of the run.
-        best: the front of the problem, at the same weights.
-        share: hypervolume of the front among the decisions up to each row, as a share of that of the best, (rows,).
-    """
-
-    tried: Front
-    best: Front
+    tried: Front  #: the front among all decisions of the run.
+    best: Front  #: the front of the problem, at the same weights.
+    #: hypervolume of the front among the decisions up to each row, as a share of that of the best, (rows,).
     share: Floats
 
 

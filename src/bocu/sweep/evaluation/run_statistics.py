@@ -16,23 +16,16 @@ from bocu.sweep.evaluation.statistics import CONFIDENCE, GROWTH_FROM, growth_slo
 
 @dataclass(frozen=True)
 class Statistic:
-    """One number a seed, of a branch and, unless it is one of times, a metric.
+    """One number a seed, of a branch and, unless it is one of times, a metric."""
 
-    Attributes:
-        variable: its name in a digest.
-        per_seed: works it out. Takes the rounds, shape (iterations,), those of the initial design 0 and below, and
-            what it is of, shape (seeds, iterations), of seeds with a number in every round from 1 on; returns (seeds,),
-            not a number for a seed that has none.
-        long_name: what a digest says of it.
-        of: the variable of the cube that it is of: "regret", "hypervolume_share" or "seconds".
-        units: of the number; None: those of the payoff.
-    """
-
-    variable: str
+    variable: str  #: its name in a digest.
+    #: works it out. Takes the rounds, shape (iterations,), those of the initial design 0 and below, and what it is of,
+    #: shape (seeds, iterations), of seeds with a number in every round from 1 on; returns (seeds,), not a number for a
+    #: seed that has none.
     per_seed: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    long_name: str
-    of: str = "regret"
-    units: str | None = "1"
+    long_name: str  #: what a digest says of it.
+    of: str = "regret"  #: the variable of the cube that it is of: "regret", "hypervolume_share" or "seconds".
+    units: str | None = "1"  #: of the number; None: those of the payoff.
 
 
 def _growth(iterations: np.ndarray, regret: np.ndarray) -> np.ndarray:
@@ -60,37 +53,24 @@ SECONDS = Statistic(
     of="seconds",
     units="s",
 )
-STATISTICS = (TOTAL, GROWTH, FRONT_SHARE, SECONDS)
-"""What digests hold."""
+STATISTICS = (TOTAL, GROWTH, FRONT_SHARE, SECONDS)  #: What digests hold.
 
 
 @dataclass(frozen=True)
 class Told:
-    """How CSV files, tables and the page have a statistic: by default its mean over seeds with Student's interval.
+    """How CSV files, tables and the page have a statistic: by default its mean over seeds with Student's interval."""
 
-    Attributes:
-        statistic: it.
-        name: of its column, or of its table, within the page.
-        file: its CSV file, without suffix.
-        value: the column of that file that has its mean.
-        heading: of its column in tables.
-        digits: after the point, in tables.
-        sentence: what the page says of the column, above the tables.
-        term: its entry in the glossary of the page, and what that says.
-        caption: of a table of its own, the largest first, in place of a column; it may say `{rounds}` and `{scored}`.
-        outputs: the least number of outputs of problems that have it.
-    """
-
-    statistic: Statistic
-    name: str
-    file: str
-    value: str
-    heading: str
-    digits: int = 2
-    sentence: str = ""
-    term: tuple[str, str] | None = None
+    statistic: Statistic  #: it.
+    name: str  #: of its column, or of its table, within the page.
+    file: str  #: its CSV file, without suffix.
+    value: str  #: the column of that file that has its mean.
+    heading: str  #: of its column in tables.
+    digits: int = 2  #: after the point, in tables.
+    sentence: str = ""  #: what the page says of the column, above the tables.
+    term: tuple[str, str] | None = None  #: its entry in the glossary of the page, and what that says.
+    #: of a table of its own, the largest first, in place of a column; it may say `{rounds}` and `{scored}`.
     caption: str = ""
-    outputs: int = 1
+    outputs: int = 1  #: the least number of outputs of problems that have it.
 
     @property
     def columns(self) -> tuple[str, ...]:

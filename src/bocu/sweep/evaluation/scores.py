@@ -51,8 +51,7 @@ _SCORED: Mapping[str, tuple[tuple[str, ...], str]] = {
 """What is scored, by name: dimensions and long name."""
 _OF_FRONTS = tuple(name for name in _SCORED if "front" in name or name == "hypervolume_share")
 _PURE_NUMBERS = ("hypervolume_share", "front_weight")
-SURROGATE = "surrogate"
-"""Attribute of what algorithms with one model believe in: see `kernel_told`, JSON."""
+SURROGATE = "surrogate"  #: Attribute of what algorithms with one model believe in: see `kernel_told`, JSON.
 DISCRETISATION_ERROR = "discretisation_error"
 DISCRETISATION_ATTRIBUTES = {
     "long_name": "largest difference from the metric's values on four times as many contexts",

@@ -17,15 +17,12 @@ from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.evaluation.statistics import CONFIDENCE, LEAST_SEEDS, NOTHING, Interval, exact_ends, exact_p_values
 from bocu.sweep.experiment.configuration import Margin
 
-VERDICT_SEEDS = 30
-"""Paired seeds from which on a test is a verdict; from `LEAST_SEEDS` on it leans."""
+VERDICT_SEEDS = 30  #: Paired seeds from which on a test is a verdict; from `LEAST_SEEDS` on it leans.
 STUCK_TIMES, STUCK_SPREADS = 3.0, 6.0
-STUCK_SHARE = 0.05
-"""Share of seeds beyond which median and worst tenth stand beside the mean."""
+STUCK_SHARE = 0.05  #: Share of seeds beyond which median and worst tenth stand beside the mean.
 MORE, LESS, TIED, TOO_FEW = "more regret", "less regret", "not told apart", "too few seeds"
 LEANS_MORE, LEANS_LESS = f"leans to {MORE}", f"leans to {LESS}"
-VERDICTS = (MORE, LESS, TIED, LEANS_MORE, LEANS_LESS, TOO_FEW)
-"""On a pair, of its means or of what happens usually."""
+VERDICTS = (MORE, LESS, TIED, LEANS_MORE, LEANS_LESS, TOO_FEW)  #: On a pair, of its means or of what happens usually.
 LEADING, BEHIND, OPEN, LEANS_AHEAD, LEANS_BEHIND = "leading", "behind", "open", "leans ahead", "leans behind"
 """Where a competitor stands, or `TOO_FEW`."""
 _OF_THE_LEAST = {(LEADING, BEHIND): LEADING, (LEANS_BEHIND,): LEANS_AHEAD, (OPEN,): OPEN}
@@ -35,20 +32,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """How much more regret one algorithm has than another on the same seeds, and how often it has less.
+    """How much more regret one algorithm has than another on the same seeds, and how often it has less."""
 
-    Attributes:
-        difference: mean over seeds; positive: more regret than the other. Its interval holds together with those of all
-            pairs of the table; no numbers below `LEAST_SEEDS` seeds, as those below.
-        p_value: of a mean of 0, corrected for all pairs; at most 5 % just where the interval excludes 0.
-        less: share of the seeds that differ in which it has less regret, with the interval that holds together.
-        p_usually: of a share of a half, likewise.
-    """
-
+    #: mean over seeds; positive: more regret than the other. Its interval holds together with those of all pairs of the
+    #: table; no numbers below `LEAST_SEEDS` seeds, as those below.
     difference: Interval
-    p_value: float
+    p_value: float  #: of a mean of 0, corrected for all pairs; at most 5 % just where the interval excludes 0.
+    #: share of the seeds that differ in which it has less regret, with the interval that holds together.
     less: Interval
-    p_usually: float
+    p_usually: float  #: of a share of a half, likewise.
 
     @property
     def on_average(self) -> str:
@@ -78,20 +70,14 @@ def _verdict(more: bool, p_value: float, count: int) -> str:
 
 @dataclass(frozen=True)
 class Tail:
-    """How an algorithm's seeds spread.
+    """How an algorithm's seeds spread."""
 
-    Attributes:
-        median: over seeds.
-        worst_tenth: mean of the worst tenth of the seeds, rounded up.
-        stuck: seeds that end above three times the median; above the median by six median absolute deviations where
-            the median is 0 or a seed has negative regret.
-        count: seeds.
-    """
-
-    median: float
-    worst_tenth: float
+    median: float  #: over seeds.
+    worst_tenth: float  #: mean of the worst tenth of the seeds, rounded up.
+    #: seeds that end above three times the median; above the median by six median absolute deviations where the median
+    #: is 0 or a seed has negative regret.
     stuck: int
-    count: int
+    count: int  #: seeds.
 
     @property
     def sticks(self) -> bool:

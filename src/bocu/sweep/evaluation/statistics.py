@@ -12,26 +12,19 @@ import numpy as np
 
 CONFIDENCE = 0.95
 GROWTH_FROM = 0.3
-LEAST_SEEDS = 10
-"""Paired seeds without which nothing is said of who has less regret."""
-_ROUNDING = 1e-12
-"""Share of the largest number below which a standard error is rounding."""
+LEAST_SEEDS = 10  #: Paired seeds without which nothing is said of who has less regret.
+_ROUNDING = 1e-12  #: Share of the largest number below which a standard error is rounding.
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with a confidence interval.
+    """An estimate with a confidence interval."""
 
-    Attributes:
-        value: the estimate.
-        low, high: ends of the interval; not a number where fewer than two seeds stand behind it.
-        count: seeds behind it.
-    """
-
-    value: float
+    value: float  #: the estimate.
+    # low, high: ends of the interval; not a number where fewer than two seeds stand behind it.
     low: float
     high: float
-    count: int
+    count: int  #: seeds behind it.
 
 
 NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -39,17 +32,12 @@ NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 
 @dataclass(frozen=True)
 class Ranks:
-    """Ranks of algorithms over seeds, 1 the least regret.
+    """Ranks of algorithms over seeds, 1 the least regret."""
 
-    Attributes:
-        mean: label -> mean rank over the seeds that all algorithms finished; ties share their mean rank.
-        count: those seeds.
-        p_value: Friedman's test that all algorithms rank alike; not a number below 3 algorithms or 2 seeds.
-    """
-
+    #: label -> mean rank over the seeds that all algorithms finished; ties share their mean rank.
     mean: dict[str, float]
-    count: int
-    p_value: float
+    count: int  #: those seeds.
+    p_value: float  #: Friedman's test that all algorithms rank alike; not a number below 3 algorithms or 2 seeds.
 
 
 def mean_and_error(values: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -84,15 +84,10 @@ class ScoringObjective(Component):
 
 @dataclass(frozen=True)
 class ProblemPaths:
-    """The files that a problem may ask for.
+    """The files that a problem may ask for."""
 
-    Attributes:
-        folder: folder of its fitted priors.
-        catalogue: the data sets, which name their prepared files.
-    """
-
-    folder: str
-    catalogue: Catalogue
+    folder: str  #: folder of its fitted priors.
+    catalogue: Catalogue  #: the data sets, which name their prepared files.
 
     def prior(self, label: str) -> str:
         """Return the file of a fitted prior."""
@@ -101,14 +96,10 @@ class ProblemPaths:
 
 @dataclass(frozen=True)
 class Branch:
-    """One problem x objective x algorithm, all seeds.
-
-    Attributes:
-        objective: what the algorithm pursues; None where it pursues none.
-    """
+    """One problem x objective x algorithm, all seeds."""
 
     problem: Component
-    objective: Component | None
+    objective: Component | None  #: what the algorithm pursues; None where it pursues none.
     algorithm: Component
     iterations: int
     threads: int

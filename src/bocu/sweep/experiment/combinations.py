@@ -17,10 +17,8 @@ from bocu.core.rounds import CONTINUOUS, GRID, SCALARISED, TIME_VARYING, FiniteD
 from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.sweep.experiment.registry import RegisteredClass, registered
 
-RADIUS = 0.1
-"""Radius of every set that is asked after."""
-PLACEHOLDER = 0.1
-"""What a number stands at that an objective requires."""
+RADIUS = 0.1  #: Radius of every set that is asked after.
+PLACEHOLDER = 0.1  #: What a number stands at that an objective requires.
 
 _TABLE = FiniteDomain(np.zeros((2, 1)), ("x",), ("1",))
 _BOX = unit_cube("x", 1)
@@ -29,17 +27,11 @@ _PRIORS = ("a prior", "another")
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """What algorithms can tell problems apart by before their data are read.
+    """What algorithms can tell problems apart by before their data are read."""
 
-    Attributes:
-        name: for people.
-        protocols: under which such problems are played.
-        outline: what one is like.
-    """
-
-    name: str
-    protocols: tuple[str, ...]
-    outline: Outline
+    name: str  #: for people.
+    protocols: tuple[str, ...]  #: under which such problems are played.
+    outline: Outline  #: what one is like.
 
 
 KINDS = (
@@ -56,23 +48,14 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Applicability:
-    """Whether one combination runs.
+    """Whether one combination runs."""
 
-    Attributes:
-        algorithm: registered name.
-        kind: name of the kind of problem.
-        protocol: registered name.
-        objective: registered name; None where none is pursued, or nothing runs whatever it is.
-        set: registered name; None where there is none.
-        reason: why it does not run; empty where it does.
-    """
-
-    algorithm: str
-    kind: str
-    protocol: str
-    objective: str | None = None
-    set: str | None = None
-    reason: str = ""
+    algorithm: str  #: registered name.
+    kind: str  #: name of the kind of problem.
+    protocol: str  #: registered name.
+    objective: str | None = None  #: registered name; None where none is pursued, or nothing runs whatever it is.
+    set: str | None = None  #: registered name; None where there is none.
+    reason: str = ""  #: why it does not run; empty where it does.
 
     @property
     def runs(self) -> bool:

@@ -32,17 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of an experiment.
+    """The entries of an experiment."""
 
-    Attributes:
-        sweep: the experiment, with what its sweep leaves out.
-        origin: from a key to what error lines begin with: the file that has it.
-        folder: from a key to the folder that paths below it are relative to.
-    """
-
-    sweep: Sweep
-    origin: Callable[[str], str]
-    folder: Callable[[str], Path]
+    sweep: Sweep  #: the experiment, with what its sweep leaves out.
+    origin: Callable[[str], str]  #: from a key to what error lines begin with: the file that has it.
+    folder: Callable[[str], Path]  #: from a key to the folder that paths below it are relative to.
 
     @property
     def experiment(self) -> Experiment:

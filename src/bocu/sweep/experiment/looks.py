@@ -15,13 +15,11 @@ from bocu.sweep.experiment.sweep_expansion import Sweep
 from bocu.sweep.experiment.titles import in_words
 
 PALETTE: tuple[Colour, ...] = get_args(Colour)
-COLOURS = PALETTE[:7]
-"""Those that classes without a look of their own get; the others are for what would share one."""
+COLOURS = PALETTE[:7]  #: Those that classes without a look of their own get; the others are for what would share one.
 DASHES: tuple[Dash, ...] = get_args(Dash)
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
-Option = TypeVar("Option")
-"""A look, or a stroke of figures: a data class with a colour."""
+Option = TypeVar("Option")  #: A look, or a stroke of figures: a data class with a colour.
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,9 @@ class ResultPaths:
     """Where the files of an experiment lie.
 
     A `part` is "" for what the whole experiment comes to, and PARTIAL for what exists of it so far.
-
-    Attributes:
-        experiment: its name.
     """
 
-    experiment: str
+    experiment: str  #: its name.
 
     @property
     def folder(self) -> str:

@@ -195,21 +195,13 @@ REGISTRY: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class RegisteredClass:
-    """A class that experiment files name.
+    """A class that experiment files name."""
 
-    Attributes:
-        kind: a key of `REGISTRY`, such as "problem" or "algorithm".
-        name: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
-        target: "module:Class", or "/path/to/file.py:Class".
-        origin: of a class from outside, where it comes from, for error lines; empty for ours.
-        code: hash of the definitions of a class that is named by where it stands; empty for others.
-    """
-
-    kind: str
-    name: str
-    target: str
-    origin: str = ""
-    code: str = ""
+    kind: str  #: a key of `REGISTRY`, such as "problem" or "algorithm".
+    name: str  #: the registered name, or the entry point's; of a class that is named by where it stands, the class's.
+    target: str  #: "module:Class", or "/path/to/file.py:Class".
+    origin: str = ""  #: of a class from outside, where it comes from, for error lines; empty for ours.
+    code: str = ""  #: hash of the definitions of a class that is named by where it stands; empty for others.
 
     @property
     def called(self) -> str:

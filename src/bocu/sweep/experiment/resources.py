@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from bocu.sweep.experiment.plan import Plan
 
 
-Prices = Mapping[str, float]
-"""By kind of step, seconds; `row` and `row_per_prior`, bytes."""
+Prices = Mapping[str, float]  #: By kind of step, seconds; `row` and `row_per_prior`, bytes.
 
 COSTS: Mapping[str, Any] = json.loads(Path(__file__).with_name("costs.json").read_text(encoding="utf-8"))
 _JOB: Prices = COSTS["job"]
@@ -62,18 +61,12 @@ UNKNOWN_PROBLEM, UNKNOWN_ALGORITHM = "bocu.problems.base:Problem", "bocu.learner
 
 @dataclass(frozen=True)
 class BlockEstimate:
-    """What one block of seeds takes.
+    """What one block of seeds takes."""
 
-    Attributes:
-        seconds: core seconds, from the start of the job to the written file.
-        memory_mb: peak of all processes of the job together, MB.
-        disk_mb: the run file, MB.
-        unknown: those of its classes, "module:Class", that say nothing of what they cost: cautious numbers stand in.
-    """
-
-    seconds: float
-    memory_mb: float
-    disk_mb: float
+    seconds: float  #: core seconds, from the start of the job to the written file.
+    memory_mb: float  #: peak of all processes of the job together, MB.
+    disk_mb: float  #: the run file, MB.
+    #: those of its classes, "module:Class", that say nothing of what they cost: cautious numbers stand in.
     unknown: tuple[str, ...] = ()
 
 
@@ -163,15 +156,10 @@ _LONGER = 10.0  # times as long
 
 
 class Taken(NamedTuple):
-    """The most that a job of a rule took.
+    """The most that a job of a rule took."""
 
-    Attributes:
-        seconds: of wall time, from the start of its process.
-        memory_mb: resident, with child processes, MB.
-    """
-
-    seconds: float
-    memory_mb: float
+    seconds: float  #: of wall time, from the start of its process.
+    memory_mb: float  #: resident, with child processes, MB.
 
 
 @functools.cache
@@ -196,12 +184,10 @@ def stage_minutes(rule: str, attempt: int) -> int:
     return minutes(START_SECONDS + _LONGER * taken()[rule].seconds, attempt)
 
 
-SEARCHED = 8_000
-"""Decisions that a search for the best one values: measured, 4,000 to 24,000 in 1 to 5 coordinates."""
+SEARCHED = 8_000  #: Decisions that a search for the best one values: measured, 4,000 to 24,000 in 1 to 5 coordinates.
 WEIGHED = 400
 """The same of a round whose weights of the outputs are its own: measured, 10 to 800 by the price of the set."""
-PROBED = 100
-"""Decisions at which the error of the discretisation is measured, on more points."""
+PROBED = 100  #: Decisions at which the error of the discretisation is measured, on more points.
 _PAYOFF_SECONDS = 1e-7  # of a decision in a context
 
 

@@ -19,8 +19,7 @@ EVERY = "*"
 PIECE = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 Coordinate = float | str
-Point = Mapping[str, str]
-"""Values by the names of their axes, as labels have them."""
+Point = Mapping[str, str]  #: Values by the names of their axes, as labels have them.
 
 
 class Axis(Parameters):
@@ -103,8 +102,7 @@ class Axis(Parameters):
         return found
 
 
-Grid = dict[str, Axis]
-"""Axes by name: a grid has all combinations of their values."""
+Grid = dict[str, Axis]  #: Axes by name: a grid has all combinations of their values.
 
 
 def points_of_grids(grids: list[Grid]) -> Iterator[Point]:

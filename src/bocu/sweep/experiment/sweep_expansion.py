@@ -13,39 +13,27 @@ from bocu.core.plain import Plain
 from bocu.sweep.experiment.configuration import LONGEST_LABEL, Entry, Experiment
 from bocu.sweep.experiment.sweep_axes import EVERY, SECTIONS, Axis, Coordinate, Grid, Point, points_of_grids
 
-Has = Callable[[str, int, str], bool]
-"""Whether the class of an entry, by section and place, has a parameter."""
+Has = Callable[[str, int, str], bool]  #: Whether the class of an entry, by section and place, has a parameter.
 
 
 @dataclass(frozen=True)
 class SweptEntry:
-    """An entry that a sweep has made.
+    """An entry that a sweep has made."""
 
-    Attributes:
-        base: label of the entry that it was made from.
-        point: the values of its own parameters.
-    """
-
-    base: str
-    point: Point
+    base: str  #: label of the entry that it was made from.
+    point: Point  #: the values of its own parameters.
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep comes to; without one it has no axes.
+    """What a sweep comes to; without one it has no axes."""
 
-    Attributes:
-        experiment: with the entries that the sweep makes.
-        axes: by name, with all values of all grids.
-        points: the values of all axes together.
-        entries: what it has made, by section and label.
-        places: of every section, where the entry that became each of its entries stands in the file.
-    """
-
-    experiment: Experiment
-    axes: Mapping[str, Axis] = field(default_factory=dict)
-    points: Sequence[Point] = ()
+    experiment: Experiment  #: with the entries that the sweep makes.
+    axes: Mapping[str, Axis] = field(default_factory=dict)  #: by name, with all values of all grids.
+    points: Sequence[Point] = ()  #: the values of all axes together.
+    #: what it has made, by section and label.
     entries: Mapping[tuple[str, str], SweptEntry] = field(default_factory=dict)
+    #: of every section, where the entry that became each of its entries stands in the file.
     places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def together(self, *named: tuple[str, str]) -> bool:

@@ -39,23 +39,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ROUNDS = 10
-"""That are played anew, after the initial design, where the file's hash does not pick all."""
+ROUNDS = 10  #: That are played anew, after the initial design, where the file's hash does not pick all.
 ONE_IN = 10
 
 
 @dataclass(frozen=True)
 class PlayedAnew:
-    """What is played anew of a run file.
-
-    Attributes:
-        rounds: the first so many, and the initial design.
-        of: all rounds of the file.
-    """
+    """What is played anew of a run file."""
 
     seed: int
-    rounds: int
-    of: int
+    rounds: int  #: the first so many, and the initial design.
+    of: int  #: all rounds of the file.
 
     def __str__(self) -> str:
         return f"{self.rounds} of {self.of} rounds of seed {self.seed}"
@@ -68,24 +62,15 @@ class PlayedAnew:
 
 @dataclass(frozen=True)
 class OutdatedRun:
-    """A finished run file of a block's specification and inputs, of as many rounds or fewer, by other code.
-
-    Attributes:
-        block: what is asked for, of as many rounds as the file has.
-        inputs: SHA-256 of the block's input files.
-        data: the file.
-        fingerprint: of the code that made it.
-        digest: SHA-256 of the file as it was read.
-        replay: what its hash picks of it.
-    """
+    """A finished run file of a block's specification and inputs, of as many rounds or fewer, by other code."""
 
     path: Path
-    block: Block
-    inputs: Mapping[str, str]
-    data: "xr.Dataset"
-    fingerprint: str
-    digest: str
-    replay: PlayedAnew
+    block: Block  #: what is asked for, of as many rounds as the file has.
+    inputs: Mapping[str, str]  #: SHA-256 of the block's input files.
+    data: "xr.Dataset"  #: the file.
+    fingerprint: str  #: of the code that made it.
+    digest: str  #: SHA-256 of the file as it was read.
+    replay: PlayedAnew  #: what its hash picks of it.
 
     def difference(self) -> str:
         """Play the rounds anew, and say what came out otherwise first, and in which round; empty: nothing did.

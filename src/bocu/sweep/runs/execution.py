@@ -40,18 +40,12 @@ EXIT_TERMINATED = 128 + signal.SIGTERM
 
 @dataclass(frozen=True)
 class Block:
-    """What a job is asked for.
+    """What a job is asked for."""
 
-    Attributes:
-        specification: plain data; `seeds` holds the first and the last seed.
-        inputs: files that the problem is built from.
-        fingerprint: hash of the code.
-        definitions: hash of each definition of the code, by module and name, for `bocu why`.
-    """
-
-    specification: Specification
-    inputs: Inputs
-    fingerprint: str
+    specification: Specification  #: plain data; `seeds` holds the first and the last seed.
+    inputs: Inputs  #: files that the problem is built from.
+    fingerprint: str  #: hash of the code.
+    #: hash of each definition of the code, by module and name, for `bocu why`.
     definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property

@@ -34,30 +34,20 @@ from bocu.problems.priors.statements import StatedPrior
 from bocu.sweep.runs.seed_run import build_problem
 
 POINTS = 30
-SEED = 2026_07_31_000_017
-"""Of the design; experiments count their seeds from small numbers."""
+SEED = 2026_07_31_000_017  #: Of the design; experiments count their seeds from small numbers.
 
-FACTORS = (0.5, 1.0, 2.0)
-"""Of the length-scales whose likelihood is told."""
-_LEAST_NOISE = 1e-3
-"""In standard deviations of the payoffs; below, rounding decides."""
+FACTORS = (0.5, 1.0, 2.0)  #: Of the length-scales whose likelihood is told.
+_LEAST_NOISE = 1e-3  #: In standard deviations of the payoffs; below, rounding decides.
 
 
 @dataclass(frozen=True)
 class KernelDesign:
-    """Payoffs that a kernel is looked at on.
+    """Payoffs that a kernel is looked at on."""
 
-    Attributes:
-        decisions: coordinates, shape (n, Dx).
-        contexts: coordinates, shape (n, Dc).
-        cells: indices of the contexts, shape (n,).
-        values: observed payoffs, shape (n,).
-    """
-
-    decisions: np.ndarray
-    contexts: np.ndarray
-    cells: np.ndarray
-    values: np.ndarray
+    decisions: np.ndarray  #: coordinates, shape (n, Dx).
+    contexts: np.ndarray  #: coordinates, shape (n, Dc).
+    cells: np.ndarray  #: indices of the contexts, shape (n,).
+    values: np.ndarray  #: observed payoffs, shape (n,).
 
 
 def design_of(realisation: Realisation, streams: Streams) -> KernelDesign:

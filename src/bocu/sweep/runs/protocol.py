@@ -18,22 +18,15 @@ from bocu.robust.contexts.references import Estimate
 
 @dataclass(frozen=True)
 class Turn:
-    """What happened in one round.
-
-    Attributes:
-        payoff: noise-free, in units of the payoff; shape (outputs,) where there are several.
-        observation: what the algorithm was told, likewise.
-        report: what the algorithm reported of itself; empty in the initial design.
-        seconds: time that the algorithm took to choose and to learn.
-        recommended: decision that the algorithm would deploy after the round; None where it was not asked.
-    """
+    """What happened in one round."""
 
     decision: Decision
     context: Context
-    payoff: Payoff
-    observation: Payoff
-    report: Mapping[str, Any]
-    seconds: float
+    payoff: Payoff  #: noise-free, in units of the payoff; shape (outputs,) where there are several.
+    observation: Payoff  #: what the algorithm was told, likewise.
+    report: Mapping[str, Any]  #: what the algorithm reported of itself; empty in the initial design.
+    seconds: float  #: time that the algorithm took to choose and to learn.
+    #: decision that the algorithm would deploy after the round; None where it was not asked.
     recommended: Decision | None = None
 
 

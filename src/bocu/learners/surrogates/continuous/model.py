@@ -97,34 +97,24 @@ FEW = 60
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How hyper-parameters are found.
+    """How hyper-parameters are found."""
 
-    Attributes:
-        priors: of the hyper-parameters.
-        every: hyper-parameters are fitted again after this many observations.
-        restarts: ascents from random draws of the priors, beside those from the last optimum and from a start at
-            another noise level.
-        afresh: beyond `FEW` observations, fits climb from all these starts only after so many more observations, and
-            between are carried on from the last optimum; 1: they always do.
-    """
-
-    priors: Priors = field(default_factory=Priors)
-    every: int = 1
+    priors: Priors = field(default_factory=Priors)  #: of the hyper-parameters.
+    every: int = 1  #: hyper-parameters are fitted again after this many observations.
+    #: ascents from random draws of the priors, beside those from the last optimum and from a start at another noise
+    #: level.
     restarts: int = 0
+    #: beyond `FEW` observations, fits climb from all these starts only after so many more observations, and between are
+    #: carried on from the last optimum; 1: they always do.
     afresh: int = 25
 
 
 @dataclass(frozen=True)
 class _Afresh:
-    """The last fit from several starts.
+    """The last fit from several starts."""
 
-    Attributes:
-        count: observations then.
-        found: its optimum.
-    """
-
-    count: int
-    found: Hyperparameters
+    count: int  #: observations then.
+    found: Hyperparameters  #: its optimum.
 
 
 class Observations:

@@ -23,17 +23,11 @@ class Factor:
 
 @dataclass(frozen=True)
 class Structure:
-    """Which inputs share a factor; the inputs are the decision's coordinates, then the context's.
+    """Which inputs share a factor; the inputs are the decision's coordinates, then the context's."""
 
-    Attributes:
-        decisions: number of decision coordinates.
-        contexts: number of context coordinates; 0: the context is no input.
-        factors: over disjoint groups of inputs that together are all of them.
-    """
-
-    decisions: int
-    contexts: int
-    factors: tuple[Factor, ...]
+    decisions: int  #: number of decision coordinates.
+    contexts: int  #: number of context coordinates; 0: the context is no input.
+    factors: tuple[Factor, ...]  #: over disjoint groups of inputs that together are all of them.
 
     @property
     def inputs(self) -> int:
@@ -91,17 +85,11 @@ def joint(decisions: int, contexts: int, kernel: str) -> Structure:
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What a fit decides, for inputs in [0, 1] and outputs of mean 0 and variance 1.
+    """What a fit decides, for inputs in [0, 1] and outputs of mean 0 and variance 1."""
 
-    Attributes:
-        lengthscales: one for each input, shape (D,).
-        output_scale: prior variance of the payoff.
-        noise: variance of the observation noise.
-    """
-
-    lengthscales: np.ndarray
-    output_scale: float
-    noise: float
+    lengthscales: np.ndarray  #: one for each input, shape (D,).
+    output_scale: float  #: prior variance of the payoff.
+    noise: float  #: variance of the observation noise.
 
     def to_vector(self) -> np.ndarray:
         """Return the logarithms of length-scales, output scale and noise, shape (D + 2,)."""

@@ -39,19 +39,12 @@ IMPACT = 0.02  # market impact of trading the whole wealth in one asset, in stan
 
 @dataclass(frozen=True)
 class Market:
-    """Simulated days.
+    """Simulated days."""
 
-    Attributes:
-        returns: (days, assets), daily excess returns.
-        forecasts: (days, assets), what the planner expects of them.
-        risk: (factors + assets, assets), whose rows squared and summed give the daily variance.
-        volatility: (assets,), daily standard deviations.
-    """
-
-    returns: np.ndarray
-    forecasts: np.ndarray
-    risk: np.ndarray
-    volatility: np.ndarray
+    returns: np.ndarray  #: (days, assets), daily excess returns.
+    forecasts: np.ndarray  #: (days, assets), what the planner expects of them.
+    risk: np.ndarray  #: (factors + assets, assets), whose rows squared and summed give the daily variance.
+    volatility: np.ndarray  #: (assets,), daily standard deviations.
 
 
 def simulate(path: str | os.PathLike[str]) -> None:

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from aquacrop.core import AquaCropModel
     from aquacrop.entities.irrigationManagement import IrrigationManagement
 
-CARBON_DIOXIDE = 369.41
-"""Parts a million: the concentration of the year 2000, at which AquaCrop's crops are stated."""
+CARBON_DIOXIDE = 369.41  #: Parts a million: the concentration of the year 2000, at which AquaCrop's crops are stated.
 
-MOST_WATER = 100.0
-"""mm that may be given on one day: AquaCrop's own limit of 25 would cut the plans short."""
+MOST_WATER = 100.0  #: mm that may be given on one day: AquaCrop's own limit of 25 would cut the plans short.
 
 
 class Harvest(NamedTuple):
@@ -33,25 +31,15 @@ class Harvest(NamedTuple):
 
 @dataclass(frozen=True)
 class Field:
-    """Crop and soil, at field capacity on the day of planting.
+    """Crop and soil, at field capacity on the day of planting."""
 
-    Attributes:
-        crop: AquaCrop's name of it.
-        planting: month and day.
-        months: those whose rain and evapotranspiration stand for the season.
-        early: days after planting on which the early amount is given.
-        late: days after planting of the late amount, all after the early ones.
-        options: parameters of the crop in place of AquaCrop's.
-        soil: AquaCrop's name of it.
-    """
-
-    crop: str
-    planting: tuple[int, int]
-    months: tuple[int, ...]
-    early: range
-    late: range
-    options: Mapping[str, float]
-    soil: str = "SandyLoam"
+    crop: str  #: AquaCrop's name of it.
+    planting: tuple[int, int]  #: month and day.
+    months: tuple[int, ...]  #: those whose rain and evapotranspiration stand for the season.
+    early: range  #: days after planting on which the early amount is given.
+    late: range  #: days after planting of the late amount, all after the early ones.
+    options: Mapping[str, float]  #: parameters of the crop in place of AquaCrop's.
+    soil: str = "SandyLoam"  #: AquaCrop's name of it.
 
     def committed(self, season: SeasonWeather, early: Sequence[float], late: Sequence[float]) -> list[list[Harvest]]:
         """Return the harvests of all plans of mm a time, early ones as rows, late ones as columns.
@@ -116,8 +104,7 @@ class Field:
 POTATOES = Field("Potato", (4, 15), (5, 6, 7), range(21, 63, 7), range(63, 108, 7), {"Zmax": 0.7})
 """In Suffolk. Roots down to 0.7 m are ours: with AquaCrop's 1.5 m early water is useless."""
 
-MAIZE = Field("Maize", (5, 1), (6, 7, 8), range(28, 63, 7), range(63, 106, 7), {})
-"""In Nebraska."""
+MAIZE = Field("Maize", (5, 1), (6, 7, 8), range(28, 63, 7), range(63, 106, 7), {})  #: In Nebraska.
 
 
 def _schedule(season: SeasonWeather, planting: tuple[int, int]) -> "IrrigationManagement":

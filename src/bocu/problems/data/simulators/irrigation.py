@@ -21,20 +21,13 @@ if TYPE_CHECKING:
 
 
 class IrrigationSimulator(TableSimulator):
-    """Plans of two numbers on one field, over seasons.
-
-    Attributes:
-        field: crop, soil and days.
-        early: the first number of a plan, ascending.
-        late: the second.
-        names: of the two, with their units.
-    """
+    """Plans of two numbers on one field, over seasons."""
 
     package = "aquacrop"
-    field: ClassVar[Field]
-    early: ClassVar[tuple[float, ...]]
-    late: ClassVar[tuple[float, ...]]
-    names: ClassVar[tuple[str, str]] = ("early water", "late water")
+    field: ClassVar[Field]  #: crop, soil and days.
+    early: ClassVar[tuple[float, ...]]  #: the first number of a plan, ascending.
+    late: ClassVar[tuple[float, ...]]  #: the second.
+    names: ClassVar[tuple[str, str]] = ("early water", "late water")  #: of the two, with their units.
     unit: ClassVar[str] = "mm/week"
 
     def __init__(self) -> None:

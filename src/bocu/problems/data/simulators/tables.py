@@ -18,18 +18,13 @@ from bocu.core.loading import load
 if TYPE_CHECKING:
     import xarray as xr
 
-SITUATION = "situation"
-"""The dimension that parts are cut along."""
+SITUATION = "situation"  #: The dimension that parts are cut along.
 
 
 class TableSimulator(ABC):
-    """A table of decisions and situations, whose situations are computed part by part.
+    """A table of decisions and situations, whose situations are computed part by part."""
 
-    Attributes:
-        package: the simulator, as its package is called.
-    """
-
-    package: ClassVar[str]
+    package: ClassVar[str]  #: the simulator, as its package is called.
 
     @abstractmethod
     def situations(self) -> int:

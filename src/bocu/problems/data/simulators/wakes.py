@@ -18,14 +18,11 @@ from bocu.problems.data.simulators.tables import SITUATION, TableSimulator
 if TYPE_CHECKING:
     import xarray as xr
 
-YAWS = np.linspace(-30.0, 30.0, 31)
-"""Degrees, counterclockwise; zero, which does nothing, is one of them."""
+YAWS = np.linspace(-30.0, 30.0, 31)  #: Degrees, counterclockwise; zero, which does nothing, is one of them.
 
-DIRECTIONS = np.linspace(-15.0, 15.0, 16)
-"""Degrees from the row, clockwise."""
+DIRECTIONS = np.linspace(-15.0, 15.0, 16)  #: Degrees from the row, clockwise.
 
-SPEEDS = np.linspace(6.0, 11.0, 4)
-"""Metres a second at hub height."""
+SPEEDS = np.linspace(6.0, 11.0, 4)  #: Metres a second at hub height.
 
 ROTOR, SPACING, TURBULENCE = 126.0, 7.0, 0.06
 """The rotor's diameter in metres, distances in diameters, and turbulence intensity."""

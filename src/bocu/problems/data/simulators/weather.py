@@ -37,8 +37,7 @@ SCENARIOS = {
 }
 """Laws of the generated years in Nebraska, and their files; they share their rainy days, so few years are used."""
 
-GENERATED_YEARS = 15
-"""Years taken of each file of a hundred."""
+GENERATED_YEARS = 15  #: Years taken of each file of a hundred.
 
 LATITUDE, ALTITUDE, WIND = np.deg2rad(40.4), 1072.0, 3.4
 """Of Champion: radians, metres above the sea (`CP.st`), and metres a second (`aquacrop.utils.lars`)."""
@@ -47,21 +46,13 @@ _COMMON_YEAR = 2001  # generated years have 365 days: a leap year's label would 
 
 
 class SeasonWeather(NamedTuple):
-    """One year of daily weather.
+    """One year of daily weather."""
 
-    Attributes:
-        law: the collection that it belongs to, such as `observed`.
-        origin: the station, or the climate model.
-        year: of the calendar, or the number of a generated year.
-        label: the calendar year that its dates carry.
-        weather: columns as AquaCrop names them: degrees Celsius and mm a day.
-    """
-
-    law: str
-    origin: str
-    year: int
-    label: int
-    weather: "pd.DataFrame"
+    law: str  #: the collection that it belongs to, such as `observed`.
+    origin: str  #: the station, or the climate model.
+    year: int  #: of the calendar, or the number of a generated year.
+    label: int  #: the calendar year that its dates carry.
+    weather: "pd.DataFrame"  #: columns as AquaCrop names them: degrees Celsius and mm a day.
 
     def total(self, column: str, months: tuple[int, ...]) -> float:
         """Sum a column over months of the year."""

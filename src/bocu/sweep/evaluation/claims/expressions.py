@@ -15,21 +15,13 @@ SCOPES = ("problem", "metric", "objective")
 
 @dataclass(frozen=True)
 class Word:
-    """A word that makes one number a seed.
+    """A word that makes one number a seed."""
 
-    Attributes:
-        kind: what it is counted in.
-        variable: of a cube that it is read from.
-        meaning: what it is.
-        options: further options that it takes, `name=LABEL`.
-        takes_round: whether a second argument, a round, is wanted.
-    """
-
-    kind: str
-    variable: str
-    meaning: str
-    options: tuple[str, ...] = ()
-    takes_round: bool = False
+    kind: str  #: what it is counted in.
+    variable: str  #: of a cube that it is read from.
+    meaning: str  #: what it is.
+    options: tuple[str, ...] = ()  #: further options that it takes, `name=LABEL`.
+    takes_round: bool = False  #: whether a second argument, a round, is wanted.
 
 
 WORDS: Mapping[str, Word] = {
@@ -55,19 +47,12 @@ BY_ROUND = ("final", "mean", "at", "payoff")
 
 @dataclass(frozen=True)
 class Measure:
-    """A number a seed, of some runs.
+    """A number a seed, of some runs."""
 
-    Attributes:
-        word: one of `WORDS`.
-        runs: label of an algorithm, with `/` and an objective's where it pursues several.
-        round: a round, below 1 a share of all rounds; None: the word takes none.
-        options: names and labels.
-    """
-
-    word: str
-    runs: str
-    round: float | None = None
-    options: tuple[tuple[str, str], ...] = ()
+    word: str  #: one of `WORDS`.
+    runs: str  #: label of an algorithm, with `/` and an objective's where it pursues several.
+    round: float | None = None  #: a round, below 1 a share of all rounds; None: the word takes none.
+    options: tuple[tuple[str, str], ...] = ()  #: names and labels.
 
     def __str__(self) -> str:
         at = "" if self.round is None else f", {_written(self.round)}"

@@ -30,8 +30,7 @@ from bocu.sweep.experiment.configuration import Label
 from bocu.sweep.experiment.papers import known_papers
 
 _HANDED_DOWN = ("paper", "experiment", "family")
-BY_HOW_MUCH = ("less", "more")
-"""Words in braces of a sentence that say by how many per cent a ratio is off 1."""
+BY_HOW_MUCH = ("less", "more")  #: Words in braces of a sentence that say by how many per cent a ratio is off 1.
 EACH = "each"
 """The word in braces that says of each algorithm on how many problems its ratio is less, and more, than 1."""
 

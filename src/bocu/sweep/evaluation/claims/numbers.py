@@ -29,16 +29,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SECOND_HALF = 0.5
-STUCK = 0.9
-"""Share of the second half's rounds in which a seed trusts the prior that it sticks to."""
-_REMEMBERED = 64
-"""Branches under a metric whose regret of every round is kept in memory."""
-Source: TypeAlias = "str | Path | xr.Dataset | Numbers"
-"""A cube of one problem, or its numbers."""
-Sample = Mapping[int, float]
-"""A number a seed."""
-Swept = Mapping[str, Mapping[str, Any]]
-"""What a sweep has made: see `swept_entries`."""
+STUCK = 0.9  #: Share of the second half's rounds in which a seed trusts the prior that it sticks to.
+_REMEMBERED = 64  #: Branches under a metric whose regret of every round is kept in memory.
+Source: TypeAlias = "str | Path | xr.Dataset | Numbers"  #: A cube of one problem, or its numbers.
+Sample = Mapping[int, float]  #: A number a seed.
+Swept = Mapping[str, Mapping[str, Any]]  #: What a sweep has made: see `swept_entries`.
 
 
 class Numbers(ABC):

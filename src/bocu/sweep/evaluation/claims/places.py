@@ -11,22 +11,14 @@ from bocu.sweep.evaluation.claims.expressions import Measure, Scope
 
 @dataclass(frozen=True)
 class Known:
-    """What a problem has that a check may name.
+    """What a problem has that a check may name."""
 
-    Attributes:
-        problem: its label.
-        algorithms: label -> objectives pursued.
-        metrics: labels of the metrics.
-        rounds: the last round.
-        priors: labels of candidate priors; None where only the data can tell.
-        names: what labels of a check are called here, where they have another name.
-    """
-
-    problem: str
-    algorithms: Mapping[str, Sequence[str]]
-    metrics: Sequence[str]
-    rounds: int
-    priors: Sequence[str] | None = None
+    problem: str  #: its label.
+    algorithms: Mapping[str, Sequence[str]]  #: label -> objectives pursued.
+    metrics: Sequence[str]  #: labels of the metrics.
+    rounds: int  #: the last round.
+    priors: Sequence[str] | None = None  #: labels of candidate priors; None where only the data can tell.
+    #: what labels of a check are called here, where they have another name.
     names: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -34,17 +34,13 @@ from bocu.sweep.experiment.record import record_in, settings_of, trial_of
 if TYPE_CHECKING:
     import xarray as xr
 
-REDUCED = "reduced_version"
-"""Attribute of files of reduced results."""
+REDUCED = "reduced_version"  #: Attribute of files of reduced results.
 VERSION = 1
-CHECKS = "checks"
-"""Attribute that says what claims asked when results were reduced, or when that was frozen."""
+CHECKS = "checks"  #: Attribute that says what claims asked when results were reduced, or when that was frozen.
 IDENTITY, STATED, IDENTITIES, ARCHIVED = "identity", "stated", "identities", "archived"
 """Variables of the identities in a file (which, what stands behind them, whose they are), and attribute of `about`."""
-LARGEST = 512_000_000
-"""Bytes that reduced results may have in memory: strangers send them."""
-SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)
-"""Shares of the rounds up to which regret is kept."""
+LARGEST = 512_000_000  #: Bytes that reduced results may have in memory: strangers send them.
+SHARES = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9)  #: Shares of the rounds up to which regret is kept.
 _OF_A_METRIC, _OF_RUNS, _OF_A_PRIOR = (
     ("final", "growth", "recommended", "hypervolume"),
     ("payoff", "seconds"),
@@ -59,34 +55,24 @@ _SUMMARY, _MISSING = "summary", "missing"
 
 @dataclass(frozen=True)
 class Reduced:
-    """Reduced results of an experiment.
+    """Reduced results of an experiment."""
 
-    Attributes:
-        experiment: its name.
-        settings: those of the command line that say at which scale it was run.
-        trial: how much less that is than the experiment's file asks for; empty: no less.
-        seeds: those that any problem has.
-        problems: label -> numbers.
-        checks: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
-        stated: what stands behind an identity, by identity; empty: the file has none.
-        identities: label of a problem -> those of it, its branches and scores, as `Identities.problems` has them.
-        about: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who
-            submitted it, how and when.
-        runs: how many stand in it.
-        missing: labels of planned problems of which nothing was gathered.
-    """
-
-    experiment: str
-    settings: Plain
-    trial: str
-    seeds: tuple[int, ...]
-    problems: Mapping[str, Numbers]
+    experiment: str  #: its name.
+    settings: Plain  #: those of the command line that say at which scale it was run.
+    trial: str  #: how much less that is than the experiment's file asks for; empty: no less.
+    seeds: tuple[int, ...]  #: those that any problem has.
+    problems: Mapping[str, Numbers]  #: label -> numbers.
+    #: what claims asked of these results when that was frozen, as `checks_of` has it; None: it never was.
     checks: Mapping[str, str] | None = None
+    #: what stands behind an identity, by identity; empty: the file has none.
     stated: Mapping[str, Plain] = field(default_factory=dict)
+    #: label of a problem -> those of it, its branches and scores, as `Identities.problems` has them.
     identities: Mapping[str, Plain] = field(default_factory=dict)
+    #: titles and looks by kind and label; "config": the experiment, where the file holds it; "added": who submitted it,
+    #: how and when.
     about: Plain = field(default_factory=dict)
-    runs: int = 0
-    missing: tuple[str, ...] = ()
+    runs: int = 0  #: how many stand in it.
+    missing: tuple[str, ...] = ()  #: labels of planned problems of which nothing was gathered.
 
 
 def reduce_results(folder: Path, output: Path, final: bool = False) -> None:

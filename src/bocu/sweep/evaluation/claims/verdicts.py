@@ -52,71 +52,54 @@ HOLDS, FAILS, LEANS_FOR, LEANS_AGAINST, OPEN = "holds", "fails", "leans for", "l
 NOT_COMPARABLE, STAND_IN, NOT_RUN = "not comparable", "on stand-in data", "not run"
 OUTCOMES = (HOLDS, FAILS, LEANS_FOR, LEANS_AGAINST, OPEN, NOT_COMPARABLE, STAND_IN, NOT_RUN)
 POWER = 0.8
-MOST_SEEDS = 10_000
-"""Seeds beyond which nobody is told how many a verdict would take."""
-THRESHOLDS = 8.0
-"""Factor by which other thresholds are looked for on both sides of the stated one."""
+MOST_SEEDS = 10_000  #: Seeds beyond which nobody is told how many a verdict would take.
+THRESHOLDS = 8.0  #: Factor by which other thresholds are looked for on both sides of the stated one.
 _HALVINGS = 10
 UNCHECKED = "nothing in a cube can tell"
-TURNS = 4
-"""Turns after which the ends of a ratio's interval stand still to the figures that are shown."""
+TURNS = 4  #: Turns after which the ends of a ratio's interval stand still to the figures that are shown.
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the numbers say of one comparison.
+    """What the numbers say of one comparison."""
 
-    Attributes:
-        comparison: it, as text.
-        where: problem, metric and objective as far as they are not stated in it.
-        value: what is compared with the boundary: a number a seed, the difference of two, or a ratio; with its interval
-            over seeds, not corrected.
-        boundary: the number that it is compared with; 0 for a difference.
-        for_it, against_it: p values of the evidence for and against it; 1 below `LEAST_SEEDS` paired seeds.
-        effect: how far the mean lies beyond the boundary, in standard deviations of a seed; positive: for it.
-    """
-
-    comparison: str
-    where: Scope
+    comparison: str  #: it, as text.
+    where: Scope  #: problem, metric and objective as far as they are not stated in it.
+    #: what is compared with the boundary: a number a seed, the difference of two, or a ratio; with its interval over
+    #: seeds, not corrected.
     value: Interval
-    boundary: float
+    boundary: float  #: the number that it is compared with; 0 for a difference.
+    # for_it, against_it: p values of the evidence for and against it; 1 below `LEAST_SEEDS` paired seeds.
     for_it: float
     against_it: float
+    #: how far the mean lies beyond the boundary, in standard deviations of a seed; positive: for it.
     effect: float = 0.0
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a claim.
+    """What becomes of a claim."""
 
-    Attributes:
-        outcome: one of `OUTCOMES`.
-        reason: why it is no verdict or what it follows from, and problems without a cube, which are without evidence.
-        p_value: of the side with more evidence, after Holm's correction; not a number where there was none.
-        corrected: number of claims that were corrected together.
-        findings: what the numbers say of each comparison.
-        for_it, against_it: p values before the correction.
-        rests_on: the least paired seeds of a comparison that the evidence needs.
-        seconds: processor time of one seed of all runs that it compares; not a number where it was not kept.
-        seeds_wanted: seeds that would settle it with a power of 80 %, were means and spreads what they seem; 0:
-            `MOST_SEEDS` would not do; None: it is settled, or too few seeds tell of means and spreads.
-        thresholds: of a check with some, the strictest with which it holds by itself, all moved by one factor; empty:
-            none within a factor of `THRESHOLDS`.
-        blocks: of a claim that is judged over rounds, their length -> p values for and against it, the first that of
-            the findings; these count as seeds do.
-    """
-
-    outcome: str
+    outcome: str  #: one of `OUTCOMES`.
+    #: why it is no verdict or what it follows from, and problems without a cube, which are without evidence.
     reason: str = ""
-    p_value: float = nan
-    corrected: int = 0
-    findings: tuple[Finding, ...] = ()
+    p_value: float = nan  #: of the side with more evidence, after Holm's correction; not a number where there was none.
+    corrected: int = 0  #: number of claims that were corrected together.
+    findings: tuple[Finding, ...] = ()  #: what the numbers say of each comparison.
+    # for_it, against_it: p values before the correction.
     for_it: float = 1.0
     against_it: float = 1.0
-    rests_on: int = 0
+    rests_on: int = 0  #: the least paired seeds of a comparison that the evidence needs.
+    #: processor time of one seed of all runs that it compares; not a number where it was not kept.
     seconds: float = nan
+    #: seeds that would settle it with a power of 80 %, were means and spreads what they seem; 0: `MOST_SEEDS` would not
+    #: do; None: it is settled, or too few seeds tell of means and spreads.
     seeds_wanted: int | None = None
+    #: of a check with some, the strictest with which it holds by itself, all moved by one factor; empty: none within a
+    #: factor of `THRESHOLDS`.
     thresholds: tuple[float, ...] | None = None
+    #: of a claim that is judged over rounds, their length -> p values for and against it, the first that of the
+    #: findings; these count as seeds do.
     blocks: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @property

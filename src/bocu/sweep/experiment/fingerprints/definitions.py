@@ -16,19 +16,12 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Import(NamedTuple):
-    """One imported name.
+    """One imported name."""
 
-    Attributes:
-        name: what it is bound to here; "*" for all names of a module.
-        module: the module, without the package that a relative import starts from.
-        attribute: the name there; "" where the module itself is bound.
-        level: dots of a relative import.
-    """
-
-    name: str
-    module: str
-    attribute: str
-    level: int
+    name: str  #: what it is bound to here; "*" for all names of a module.
+    module: str  #: the module, without the package that a relative import starts from.
+    attribute: str  #: the name there; "" where the module itself is bound.
+    level: int  #: dots of a relative import.
 
 
 def words(text: str) -> frozenset[str]:
@@ -56,49 +49,30 @@ _UNSEEN = words("ctx kind type_comment")  # fields of nodes
 
 
 class Statement(NamedTuple):
-    """A statement of a module that binds names, or does something when the module is imported.
+    """A statement of a module that binds names, or does something when the module is imported."""
 
-    Attributes:
-        names: what it binds at the level of the module.
-        digest: hash of its code.
-        uses: names that it takes from outside of itself, with the attributes asked for: "numpy.linalg.norm", "helper".
-        imports: what it imports itself, in order.
-        calls: what it calls when the module is imported, as `uses`.
-        bases: base classes, as `uses`.
-        acts: it is neither a definition nor an assignment to names.
-        changes: it changes what a module-level name holds, whenever it runs.
-        by_text: it finds names by their text.
-        hooks: a class that has a say in what its subclasses do when they are made.
-        is_assignment: it assigns.
-    """
-
-    names: tuple[str, ...]
-    digest: str
+    names: tuple[str, ...]  #: what it binds at the level of the module.
+    digest: str  #: hash of its code.
+    #: names that it takes from outside of itself, with the attributes asked for: "numpy.linalg.norm", "helper".
     uses: tuple[str, ...]
-    imports: tuple[Import, ...]
-    calls: tuple[str, ...]
-    bases: tuple[str, ...]
-    acts: bool
-    changes: bool
-    by_text: bool
-    hooks: bool
-    is_assignment: bool
+    imports: tuple[Import, ...]  #: what it imports itself, in order.
+    calls: tuple[str, ...]  #: what it calls when the module is imported, as `uses`.
+    bases: tuple[str, ...]  #: base classes, as `uses`.
+    acts: bool  #: it is neither a definition nor an assignment to names.
+    changes: bool  #: it changes what a module-level name holds, whenever it runs.
+    by_text: bool  #: it finds names by their text.
+    hooks: bool  #: a class that has a say in what its subclasses do when they are made.
+    is_assignment: bool  #: it assigns.
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of Python code.
+    """A file of Python code."""
 
-    Attributes:
-        statements: all of them but imports, in order.
-        imports: imports at the level of the module, in order.
-        typing_imports: those that only type checkers see.
-        tables: dictionaries of texts, by the index of their statement: what a package that loads lazily looks up.
-    """
-
-    statements: tuple[Statement, ...]
-    imports: tuple[Import, ...]
-    typing_imports: tuple[Import, ...]
+    statements: tuple[Statement, ...]  #: all of them but imports, in order.
+    imports: tuple[Import, ...]  #: imports at the level of the module, in order.
+    typing_imports: tuple[Import, ...]  #: those that only type checkers see.
+    #: dictionaries of texts, by the index of their statement: what a package that loads lazily looks up.
     tables: dict[int, dict[str, str]]
 
 
