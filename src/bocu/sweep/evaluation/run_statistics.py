@@ -53,7 +53,8 @@ SECONDS = Statistic(
     of="seconds",
     units="s",
 )
-STATISTICS = (TOTAL, GROWTH, FRONT_SHARE, SECONDS)  #: What digests hold.
+#: What digests hold.
+STATISTICS = (TOTAL, GROWTH, FRONT_SHARE, SECONDS)
 
 
 @dataclass(frozen=True)
