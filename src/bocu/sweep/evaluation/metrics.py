@@ -1,6 +1,11 @@
 """Metrics: what recorded runs are scored by. Scoring reads what happened and reruns nothing.
 
 Every objective is one as it stands (`ObjectiveMetric`); classes of their own are for what takes more.
+
+Of scalarised payoffs over a grid of contexts the value of a decision x in a round with weights s is v(s'f(x)), v what
+the metric makes of payoffs over contexts, s = 1 where there is one output. Regret is against the largest value that a
+search finds, or that of the decision itself where it is larger, and therefore never negative (DRMOBO paper, Eq. 11).
+Finite decisions are all valued.
 """
 
 from abc import ABC, abstractmethod
@@ -18,11 +23,11 @@ from bocu.core.plain import Plain, Specification
 from bocu.core.rounds import EVERY, SCALARISED, TIME_VARYING, BoxDomain, Domain, FiniteDomain, Situation
 from bocu.core.ties import first_best
 from bocu.problems.base import Realisation
+from bocu.problems.scalarised_optimum import FiniteSearch, PayoffTables, Pool, ScalarisedSearch, scalarise
 from bocu.robust.objectives.functions import Objective, UncertaintyObjective
 from bocu.sweep.evaluation.deployed import Deployed
 from bocu.sweep.evaluation.discretised import is_continuous, on_cells
-from bocu.sweep.evaluation.robust_front import RunFront
-from bocu.sweep.evaluation.scalarised_metrics import ScalarisedScores
+from bocu.sweep.evaluation.robust_front import Front, RunFront, front_among, front_of_pool, growing_share
 from bocu.sweep.evaluation.under import PathPoint
 from bocu.sweep.runs.protocol import Announcer
 
@@ -34,6 +39,17 @@ class _Valued:
     payoffs: np.ndarray
     situation: Situation
     values: np.ndarray
+
+
+@dataclass
+class _Searched:
+    """What was found for rounds that a metric values alike."""
+
+    table: PayoffTables
+    situation: Situation
+    search: ScalarisedSearch
+    pool: Pool
+    front: Front | None = None
 
 
 class Metric(ABC, Generic[ParametersType]):
@@ -52,7 +68,8 @@ class Metric(ABC, Generic[ParametersType]):
 
     def __init__(self, parameters: ParametersType) -> None:
         self.parameters = parameters
-        self._scalarised = ScalarisedScores(self)
+        # Both are kept from seed to seed.
+        self._searched: list[_Searched] = []
         self._valued: list[_Valued] = []
 
     def best(self, realisation: Realisation, situations: Sequence[Situation]) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +81,12 @@ class Metric(ABC, Generic[ParametersType]):
             situations: what stands before each row.
         """
         self.meet(realisation)
-        return self._scalarised.best(realisation, situations)
+        weights = _weights(realisation, situations)
+        values = np.empty(len(situations))
+        decisions = np.empty((len(situations), realisation.description.decisions.dimension))
+        for rows in self._gathered(situations):
+            values[rows], decisions[rows] = self._best(realisation, situations[rows[0]], weights[rows])
+        return values, decisions
 
     @abstractmethod
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
@@ -100,7 +122,7 @@ class Metric(ABC, Generic[ParametersType]):
         self.meet(realisation)
         domain = realisation.description.decisions
         if isinstance(domain, BoxDomain) or realisation.description.protocol in SCALARISED:
-            return self._scalarised.score(realisation, situations, _coordinates(domain, decisions), self.optima)
+            return self._score_scalarised(realisation, situations, _coordinates(domain, decisions))
         best, value = np.empty(len(decisions)), np.empty(len(decisions))
         known, self._valued = self._valued, []
         for rows, payoffs in self._alike(realisation, situations):
@@ -121,7 +143,7 @@ class Metric(ABC, Generic[ParametersType]):
         return np.subtract(best, value, out=np.zeros_like(value), where=best != value), value
 
     def front(self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray) -> RunFront:
-        """Return what the decisions of a run guarantee, beside the best front.
+        """Return what the decisions of a run guarantee in the first situation, beside the best front.
 
         Args:
             realisation: the problem as the seed met it, of several outputs.
@@ -129,8 +151,69 @@ class Metric(ABC, Generic[ParametersType]):
             decisions: indices, shape (rows,); in a box coordinates, shape (rows, dimension).
         """
         self.meet(realisation)
+        searched = self._searching(realisation, situations[0])
+        if searched.front is None:
+            searched.front = front_of_pool(searched.search, searched.pool)
         chosen = _coordinates(realisation.description.decisions, decisions)
-        return self._scalarised.front(realisation, situations, chosen)
+        payoffs, best, values = realisation.table(chosen), searched.front, searched.pool.values
+        return RunFront(front_among(chosen, payoffs, best.weights, values), best, growing_share(payoffs, best, values))
+
+    def _score_scalarised(
+        self, realisation: Realisation, situations: Sequence[Situation], decisions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `score` does, of decisions by their coordinates, shape (rows, Dx)."""
+        weights = _weights(realisation, situations)
+        payoffs = realisation.table(decisions)
+        regret, value = np.empty(len(decisions)), np.empty(len(decisions))
+        for rows in self._gathered(situations):
+            situation = situations[rows[0]]
+            value[rows] = self.values(scalarise(payoffs[rows], weights[rows]), situation)
+            known = [self.optima[situations[row].t] for row in rows if situations[row].t in self.optima]
+            if len(known) == len(rows):
+                best = np.array(known)
+            else:
+                best, _ = self._best(realisation, situation, weights[rows])
+            # Nothing is subtracted elsewhere: both may be -inf, where no decision meets an aspiration.
+            regret[rows] = np.subtract(best, value[rows], out=np.zeros(len(rows)), where=best > value[rows])
+        return regret, value
+
+    def _best(
+        self, realisation: Realisation, situation: Situation, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest values at weights of shape (rows, K), shape (rows,), and where they are, (rows, Dx)."""
+        searched = self._searching(realisation, situation)
+        # Rounds share their weights where there is one output: one search serves all.
+        distinct, where = np.unique(weights, axis=0, return_inverse=True)
+        found = searched.search.best(searched.pool, distinct)
+        return found.values[where], found.decisions[where]
+
+    def _gathered(self, situations: Sequence[Situation]) -> list[list[int]]:
+        """Gather the rows that the metric values alike."""
+        groups: list[list[int]] = []
+        for row, situation in enumerate(situations):
+            for group in groups:
+                if self.same(situation, situations[group[0]]):
+                    group.append(row)
+                    break
+            else:
+                groups.append([row])
+        return groups
+
+    def _searching(self, realisation: Realisation, situation: Situation) -> _Searched:
+        table = realisation.table
+        for known in self._searched:
+            if known.table == table and self.same(situation, known.situation):
+                return known
+        search = next((known.search for known in self._searched if known.table == table), None)
+        if search is None:
+            decisions, outputs = realisation.description.decisions, realisation.description.outputs
+            if isinstance(decisions, FiniteDomain):
+                search = FiniteSearch(table, decisions.points, outputs)
+            else:
+                search = ScalarisedSearch(table, decisions.dimension, outputs)
+        pool = search.pool(lambda payoffs: self.values(payoffs, situation))
+        self._searched.append(_Searched(table, situation, search, pool))
+        return self._searched[-1]
 
     def _values_of(self, payoffs: np.ndarray, situation: Situation, known: Sequence["_Valued"]) -> np.ndarray:
         """Return the value of every decision, as the seed before had it where both met the same."""
@@ -171,6 +254,12 @@ class Metric(ABC, Generic[ParametersType]):
     def same(self, situation: Situation, other: Situation) -> bool:
         """Say whether two situations give every decision the same value, for the same payoffs."""
         return situation.reference is other.reference
+
+
+def _weights(realisation: Realisation, situations: Sequence[Situation]) -> np.ndarray:
+    """Return the weights of the outputs in each situation, shape (rows, K)."""
+    weights = [np.ones(1) if situation.weights is None else situation.weights for situation in situations]
+    return np.array(weights).reshape(-1, realisation.description.outputs)
 
 
 def _coordinates(domain: Domain, decisions: np.ndarray) -> np.ndarray:
