@@ -24,7 +24,7 @@ from bocu.advice.radius import Earned, Gain
 from bocu.advice.suggesting import suggest
 from bocu.advice.suggestion import in_digits, of, titled
 from bocu.advice.time import Clock, in_time
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.written import table as aligned
 from bocu.robust.ambiguity.checks import radius as checked_radius
 
@@ -496,14 +496,12 @@ def replay(
 
     def advise(rows: np.ndarray, row: int | None) -> Step:
         line = str(table.lines[rows[-1]])
-        try:
+        with faults_at(f"as of {line}, from {len(rows)} rows: "):
             found = suggest(
                 table.at(rows),
                 **{**asked, "decisions": chosen, "objective": objective},
                 forecast=None if row is None or forecasts is None else forecasts[clock.times[row]],
             )
-        except BocuError as error:
-            raise BocuError(f"as of {line}, from {len(rows)} rows: {error}") from None
         decided = {SUGGESTED: found.decision, STEADY: found.steady.decision}
         return Step(line, len(rows), decided, found.size, None if row is None else str(table.lines[row]))
 

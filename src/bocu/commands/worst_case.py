@@ -19,7 +19,7 @@ def worst_case_command(
     """
     import math
 
-    from bocu.core.errors import BocuError
+    from bocu.core.errors import BocuError, faults_at
     from bocu.core.parameters import Reading, validate
     from bocu.robust.ambiguity.base import worst_case
     from bocu.robust.ambiguity.checks import radius
@@ -39,10 +39,8 @@ def worst_case_command(
     if note := stated.model_copy(update={"radius": size}).note():
         typer.echo(f"note: --epsilon: {note.removeprefix('radius: ')}", err=True)
     ambiguity_set = stated.over(table.contexts).with_epsilon(size)
-    try:
+    with faults_at(f"{file}: "):
         answer = worst_case(table.payoffs, table.reference, ambiguity_set)
-    except BocuError as error:
-        raise BocuError(f"{file}: {error}") from None
     typer.echo(as_csv(table, answer), nl=False)
 
 

@@ -2,6 +2,8 @@
 
 import os
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST = 1000  # characters of a line that people still read
@@ -32,6 +34,15 @@ class BrokenFileError(BocuError):
         self.path = Path(path)
         self.fault = fault
         super().__init__(f"{path}: {fault}; delete it and it will be made again")
+
+
+@contextmanager
+def faults_at(where: str) -> Iterator[None]:
+    """Put where it was, such as "file.yaml: ", before what a `BocuError` says; it stays one, of no narrower kind."""
+    try:
+        yield
+    except BocuError as error:
+        raise BocuError(f"{where}{error}") from None
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.io.yaml_files import parse_yaml
 from bocu.core.loading import nothing_outside
 from bocu.core.parameters import nearest
@@ -260,7 +260,5 @@ def setting(text: str) -> dict[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise BocuError(f"--config: found '{text}'; KEY=VALUE is wanted")
-    try:
+    with faults_at(f"--config: {key}: "):
         return {key: parse_yaml(value)}
-    except BocuError as error:
-        raise BocuError(f"--config: {key}: {error}") from None

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bocu.core.errors import BocuError, BrokenFileError
+from bocu.core.errors import BocuError, BrokenFileError, faults_at
 from bocu.core.io.hashes import digest_file, forget_digest, record_digest, refuse_edited, sha256
 from bocu.core.io.lineage import SEAL, is_lineage, is_product, lineage_attributes, maker, seal
 
@@ -182,12 +182,10 @@ def write_netcdf(dataset: "xr.Dataset", path: str | os.PathLike[str], read_by: C
     Raises:
         BocuError: a variable lacks `long_name` or `units`, or an attribute is too long for NetCDF readers.
     """
-    try:
+    with faults_at(f"{path}: "):
         for name, variable in dataset.variables.items():
             check_metadata(str(name), variable.attrs)
         _check_lengths(dataset.attrs)
-    except BocuError as error:
-        raise BocuError(f"{path}: {error}") from None
     sealed = dataset.assign_attrs({SEAL: seal(dataset), **lineage_attributes(path)})
     encoding = {
         str(name): _encoding(variable) | _chunks(variable, read_by)

@@ -12,7 +12,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.about import About, Look, planning_only
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, faults_at
 from bocu.core.parameters import nearest
 from bocu.core.plain import Plain
 from bocu.core.rounds import CONTINUOUS, SCALARISED
@@ -142,10 +142,8 @@ def make_acquisition(name: str, situation: AcquisitionInputs, options: Mapping[s
                 f"{where}: takes no {key}, which the measure over contexts, or the weighted sum of outputs, is given "
                 "by; take another acquisition, `risk: expectation` with one output, or `risk: ignored`"
             )
-    try:
+    with faults_at(f"{where}: "):
         refuse_arguments("options", [*taken.items()], options, OFFERED)
-    except BocuError as error:
-        raise BocuError(f"{where}: {error}") from None
     found = make(**{key: offer(situation) for key, offer in OFFERED.items() if key in taken}, **options)
     if not isinstance(found, AcquisitionFunction):
         raise BocuError(f"{where}: returned {type(found).__name__}; an acquisition function of BoTorch is wanted")

@@ -13,7 +13,7 @@ import pydantic
 from pydantic import Field
 
 from bocu.core.about import planning_only
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.loading import from_registry, load
 from bocu.core.parameters import READING, Parameters, nearest
 from bocu.core.plain import Plain
@@ -104,10 +104,8 @@ def arguments_planned(kind: str, key: str, called: str) -> Arguments | None:
     Raises:
         BocuError: there is none of that name.
     """
-    try:
+    with faults_at(f"{key}: found {shown(called)}; "):
         return arguments_written(called if ":" in called else from_registry("find")(kind, called).target)
-    except BocuError as error:
-        raise BocuError(f"{key}: found {shown(called)}; {error}") from None
 
 
 class BotorchModelParameters(Parameters):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bocu.core.errors import BocuError, shown, shown_key
+from bocu.core.errors import BocuError, faults_at, shown, shown_key
 from bocu.core.io.files import regular_file
 from bocu.core.io.yaml_files import decoded
 from bocu.robust.ambiguity.base import WorstCase
@@ -58,10 +58,8 @@ def as_csv(table: PayoffTable, answer: WorstCase) -> str:
 
 
 def _read_csv(path: Path) -> PayoffTable:
-    try:
+    with faults_at(f"{path}: "):
         text = decoded(path.read_bytes())
-    except BocuError as error:
-        raise BocuError(f"{path}: {error}") from None
     separator = _separator(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, cast
 
 import numpy as np
 import pydantic
 from pydantic import Field
 
 from bocu.core.about import About
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.io.files import canonical_json
 from bocu.core.parameters import Count, Number, Parameters, ParametersType, Positive
 from bocu.core.plain import Plain
@@ -256,8 +256,6 @@ MOST_OUTSIDE = 0.5
 
 _CHECKED = 100  #: Rounds that are looked at before a sweep starts, evenly spread where there are more.
 
-Made = TypeVar("Made")
-
 
 class Schedule:
     """The laws of all rounds. What two rounds share is made once, and is the same object in both.
@@ -338,7 +336,8 @@ class Schedule:
 
     def _law(self, stated: LawParameters, text: str, t: int) -> JointLaw:
         if text not in self._laws:
-            law = _said(t, lambda: stated.over(self.dimension))
+            with faults_at(f"shift: round {t}: "):
+                law = stated.over(self.dimension)
             if text != self._base_text:
                 _refuse_outside(law, t)
             self._laws[text] = law
@@ -348,7 +347,8 @@ class Schedule:
         self._law(stated, text, t)
         key = text, len(points)
         if key not in self._weights:
-            self._weights[key] = _said(t, lambda: stated.weights_on(points))
+            with faults_at(f"shift: round {t}: "):
+                self._weights[key] = stated.weights_on(points)
         return self._weights[key]
 
 
@@ -359,13 +359,6 @@ def _refuse_outside(law: JointLaw, t: int) -> None:
     if share > MOST_OUTSIDE:
         place = f"{'above 1' if end else 'below 0'} in coordinate {coordinate + 1}"
         raise BocuError(f"shift: in round {t} the law leaves the box: {100 * share:.0f} % of it lie {place}")
-
-
-def _said(t: int, make: Callable[[], Made]) -> Made:
-    try:
-        return make()
-    except BocuError as error:
-        raise BocuError(f"shift: round {t}: {error}") from None
 
 
 def _text(stated: LawParameters) -> str:

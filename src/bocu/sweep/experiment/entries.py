@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.io.files import canonical_json
 from bocu.core.loading import load
 from bocu.core.parameters import Parameters, Reading, nearest, sections, validate
@@ -57,10 +57,8 @@ class Entries:
         where = self.at(section, position)
         folder = self.folder(section)
         found = find(kind, entry.name, f"{where}.name: ", folder)
-        try:
+        with faults_at(f"{where}.name: "):
             family = found.load()
-        except BocuError as error:
-            raise BocuError(f"{where}.name: {error}") from None
         parameters = read_parameters(family, entry.parameters, f"{where}.parameters.", Reading(folder))
         made = ScoringObjective if kind == "metric" and issubclass(family, Objective) else Component
         return made(entry.label, found, parameters, title=getattr(entry, "title", ""))
@@ -99,10 +97,8 @@ def read_parameters(family: Any, data: Mapping[str, object], where: str, reading
         for key, reason in part.unused().items():
             if key in part.model_fields_set:
                 raise BocuError(f"{where}{path}{key}: it changes nothing: {reason}; leave it out")
-        try:
+        with faults_at(f"{where}{path}"):
             part.refuse_misfits()
-        except BocuError as error:
-            raise BocuError(f"{where}{path}{error}") from None
     return parameters
 
 
@@ -133,10 +129,8 @@ def problem_components(entries: Entries, catalogue: Catalogue) -> dict[str, Comp
     }
     candidates = _candidates(entries, problems)
     for position, (label, problem) in enumerate(problems.items()):
-        try:
+        with faults_at(f"{entries.at('problems', position)}.parameters."):
             parameters = parameters_of(problem).with_candidates(candidates[label])
-        except BocuError as error:
-            raise BocuError(f"{entries.at('problems', position)}.parameters.{error}") from None
         problems[label] = Component(label, problem.registered, parameters)
     return problems
 
@@ -144,10 +138,8 @@ def problem_components(entries: Entries, catalogue: Catalogue) -> dict[str, Comp
 def _problem(entries: Entries, catalogue: Catalogue, position: int, problem: Component) -> Component:
     data = entries.experiment.data
     where = entries.at("problems", position)
-    try:
+    with faults_at(f"{where}: "):
         resolved = parameters_of(problem).resolve(catalogue, data.source, data.mirror)
-    except BocuError as error:
-        raise BocuError(f"{where}: {error}") from None
     settled = _with_design(resolved, entries.experiment.seeds, f"{where}.parameters.initial")
     return Component(problem.label, problem.registered, settled)
 
@@ -159,10 +151,8 @@ def _with_design(parameters: ProblemParameters, seeds: Seeds, where: str) -> Pro
         return parameters
     if given.file is None:
         raise BocuError(f"{where}: the key 'file' is required: a CSV file")
-    try:
+    with faults_at(f"{where}: "):
         settled = given.settled(range(seeds.first, seeds.first + seeds.count))
-    except BocuError as error:
-        raise BocuError(f"{where}: {error}") from None
     return parameters.model_copy(update={"initial": settled})
 
 
@@ -353,10 +343,8 @@ def refuse_unknown_reference(entries: Entries) -> None:
 def refuse_rounds(entries: Entries, problems: Mapping[str, Component]) -> None:
     """Refuse a problem that does not go with the number of rounds."""
     for position, problem in enumerate(problems.values()):
-        try:
+        with faults_at(f"{entries.at('problems', position)}.parameters."):
             problem.kind.check_rounds(problem.parameters, parameters_of(problem).rounds(entries.experiment.iterations))
-        except BocuError as error:
-            raise BocuError(f"{entries.at('problems', position)}.parameters.{error}") from None
 
 
 def refuse_duplicates(entries: Entries, section: str, components: Sequence[Component]) -> None:
@@ -388,10 +376,8 @@ def refuse_branch(entries: Entries, where: str, branch: Branch, outline: Outline
     if branch.objective is not None:
         position = [entry.label for entry in entries.experiment.objectives].index(branch.objective.label)
         refuse_radius(entries.at("objectives", position), branch.objective, branch.problem)
-    try:
+    with faults_at(f"{where}.parameters: on '{branch.problem.label}': "):
         branch.algorithm.kind.check(branch.algorithm.parameters, outline)
-    except BocuError as error:
-        raise BocuError(f"{where}.parameters: on '{branch.problem.label}': {error}") from None
 
 
 def no_branch(

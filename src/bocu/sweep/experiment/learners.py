@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, faults_at
 from bocu.core.parameters import Reading, validate
 from bocu.core.rounds import BoxDomain, Description, Domain, FiniteDomain
 from bocu.learners.algorithms.base import Algorithm
@@ -68,10 +68,8 @@ def learner(
     checked = validate(made.Parameters, parameters, f"{name}: ", Reading(Path()))
     spaces = _domain("decision", decisions), _domain("context", contexts)
     description = _description(*spaces, noise, variance, np.atleast_1d(lengthscale), outputs)
-    try:
+    with faults_at(f"{name}: "):
         return made(description, objective, checked, np.random.default_rng(seed))
-    except BocuError as error:
-        raise BocuError(f"{name}: {error}") from None
 
 
 def _domain(kind: str, points: Domain | np.ndarray) -> Domain:

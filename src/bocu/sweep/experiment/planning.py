@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, faults_at
 from bocu.core.loading import load
 from bocu.core.parameters import Reading
 from bocu.core.rounds import BoxDomain, Outline
@@ -140,10 +140,8 @@ def make_plan(
 
 
 def _outline(where: str, problem: Component) -> Outline:
-    try:
+    with faults_at(f"{where}.parameters."):
         outline: Outline = problem.kind.outline(problem.parameters)
-    except BocuError as error:
-        raise BocuError(f"{where}.parameters.{error}") from None
     return outline
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import About
-from bocu.core.errors import BocuError, line_in, shown
+from bocu.core.errors import BocuError, faults_at, line_in, shown
 from bocu.core.loading import import_place, is_file, places, refuse_outside, remember
 from bocu.core.parameters import nearest
 from bocu.core.rounds import EVERY
@@ -139,10 +139,8 @@ def outside(kind: str, written: str, folder: Path, where: str = "") -> "Register
         return RegisteredClass(kind, own, target)
     refuse_outside(said, target)
     _refuse_undefined(said, module, name)
-    try:
+    with faults_at(f"{said}; "):
         entry = RegisteredClass(kind, name, target, written, own_code(target))
-    except BocuError as error:
-        raise BocuError(f"{said}; {error}") from None
     remember(entry.called, target)
     return entry
 

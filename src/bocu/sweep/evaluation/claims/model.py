@@ -12,7 +12,7 @@ from typing import Annotated
 import pydantic
 from pydantic import Field
 
-from bocu.core.errors import BocuError, shown
+from bocu.core.errors import BocuError, faults_at, shown
 from bocu.core.io.yaml_files import read_yaml
 from bocu.core.parameters import Parameters, nearest, validate
 from bocu.sweep.evaluation.claims.expressions import (
@@ -152,10 +152,8 @@ def read_claims(path: str | Path) -> ClaimsFile:
         known[claim.id] = position
         if claim.paper and claim.paper not in known_papers():
             raise BocuError(f"{where}.paper: unknown paper '{claim.paper}'; {nearest(claim.paper, known_papers())}")
-        try:
+        with faults_at(f"{where}.check ({claim.id}): "):
             problems = [] if claim.check is None else problems_of(claim.node)
-        except BocuError as error:
-            raise BocuError(f"{where}.check ({claim.id}): {error}") from None
         if "" in problems:
             raise BocuError(
                 f"{where}.problem ({claim.id}): this key is required, or 'all(... for problem in [...])' in the check"

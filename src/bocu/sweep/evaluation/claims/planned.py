@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bocu.core.errors import BocuError
+from bocu.core.errors import BocuError, faults_at
 from bocu.core.parameters import nearest
 from bocu.core.rounds import Outline
 from bocu.sweep.evaluation.claims.expressions import leaves, problem_of_measure, problems_of
@@ -102,10 +102,8 @@ def refuse_unknown(
     for leaf in leaves(claim.node) if claim.check is not None else ():
         for measure in leaf.comparison.measures:
             problem = problem_of_measure(measure, leaf.scope)
-            try:
+            with faults_at(f"{where}.check ({claim.id}): "):
                 if problem not in problems:
                     raise BocuError(f"no problem '{problem}'; {nearest(problem, problems)}")
                 if (known := known_of(problem)) is not None:
                     place_of(measure, leaf.scope, known)
-            except BocuError as error:
-                raise BocuError(f"{where}.check ({claim.id}): {error}") from None
