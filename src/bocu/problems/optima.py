@@ -5,18 +5,16 @@ by 2^21 scrambled Sobol points (2^16 for the portfolio). Quadrature over the cli
 dimensions, is cheaper and more exact. A decision's regret is the optimum under one rule minus its value under the same
 rule: then it is negative by the rounding of the search at most.
 
-The optima are computed, not typed in: `python -m bocu.problems.optima` searches for them and writes
+The optima are computed, not typed in: `tests/benchmarks/optima.py` of the repository searches for them and writes
 `bocu.problems.stored_optima`, a module, so that scores notice when it changes.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +24,7 @@ from bocu.core.errors import BocuError
 from bocu.core.parameters import nearest
 from bocu.core.plain import Specification
 from bocu.problems.functions import function_named
-from bocu.problems.portfolio import DECISION_DIM, PortfolioPayoff
+from bocu.problems.portfolio import DECISION_DIM
 from bocu.problems.stored_optima import STORED
 from bocu.robust.ambiguity import checks
 from bocu.robust.ambiguity.checks import Floats
@@ -315,10 +313,10 @@ def stored_optimum(name: str, rule: RuleName = "sobol") -> Optimum:
         BocuError: unknown name, or a rule that is not defined there.
     """
     expectation_named(name)
-    found = STORED.get(name, {})
-    if rule not in found:
-        raise BocuError(f"{name}: no optimum by '{rule}'; allowed: {', '.join(found)}")
-    value, decision = found[rule]
+    if (name, rule) not in STORED:
+        allowed = [other for named, other in STORED if named == name]
+        raise BocuError(f"{name}: no optimum by '{rule}'; allowed: {', '.join(allowed)}")
+    value, decision = STORED[name, rule]
     return Optimum(value, np.array(decision))
 
 
@@ -369,32 +367,3 @@ def optima_along(
             starts = [found[place - 1].decision, found[before].decision, found[after].decision]
             found[place] = max((expected.climb(start) for start in starts), key=lambda end: end.value)
     return [found[place] for place in range(len(laws))]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Search for all optima and write the module that stores them."""
-    parser = argparse.ArgumentParser(prog="python -m bocu.problems.optima", description=main.__doc__)
-    parser.add_argument("portfolio", type=Path, help="the prepared portfolio data, real")
-    file = Path(__file__).with_name("stored_optima.py")
-    parser.add_argument("--output", type=Path, default=file, help="the module (default: the package's own)")
-    options = parser.parse_args(arguments)
-    surrogate = PortfolioPayoff.load(options.portfolio, "published")
-    lines = []
-    for name, setting in EXPECTATIONS.items():
-        payoff = surrogate if setting.function is None else None
-        lines.append(f'    "{name}": {{')
-        for rule in setting.rules:
-            found = search(name, rule, payoff)
-            lines.append(f'        "{rule}": ({found.value!r}, {found.decision.tolist()!r}),')
-            print(f"{name:32} {rule:10} {found.value:.10f} at {np.round(found.decision, 6).tolist()}", flush=True)
-        lines.append("    },")
-    options.output.write_text("\n".join([_HEADER, *lines, "}", ""]), encoding="utf-8")
-
-
-_HEADER = '''"""Optima of expected payoffs: value and decision, by rule. Written by `python -m bocu.problems.optima`."""
-
-STORED: dict[str, dict[str, tuple[float, list[float]]]] = {'''
-
-
-if __name__ == "__main__":
-    main()
