@@ -79,8 +79,7 @@ class SquaredExponential(Kernel):
 
     @staticmethod
     def value(s: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.exp(-0.5 * s)
-        return value
+        return np.exp(-0.5 * s)
 
     @staticmethod
     def value_and_slope(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,8 +100,7 @@ class Matern52(Kernel):
     @staticmethod
     def value(s: np.ndarray) -> np.ndarray:
         r = np.sqrt(5.0 * s)
-        value: np.ndarray = (1.0 + r * (1.0 + r / 3.0)) * np.exp(-r)
-        return value
+        return (1.0 + r * (1.0 + r / 3.0)) * np.exp(-r)
 
     @staticmethod
     def value_and_slope(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

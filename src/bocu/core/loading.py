@@ -156,8 +156,7 @@ def places() -> dict[str, str]:
 
     And "kind/name" of entry points -> the package that offers it, for machines that lack it.
     """
-    found: dict[str, str] = json.loads(os.environ.get(VARIABLE) or "{}")
-    return found
+    return json.loads(os.environ.get(VARIABLE) or "{}")
 
 
 def remember(identity: str, place: str) -> None:

@@ -106,8 +106,7 @@ def as_law(distribution: object) -> LawParameters:
         return restated("uniform", {})
     if not hasattr(distribution, "stated"):
         raise BocuError(f"shift: found the truth {shown(distribution)}, which is no law; state it as `{{law: ...}}`")
-    law: LawParameters = distribution.stated()
-    return law
+    return distribution.stated()
 
 
 def listed(entry: object) -> list[Any]:

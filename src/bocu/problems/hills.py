@@ -206,8 +206,7 @@ class HillsMean(MeanFunction):
     width: float
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        mean: np.ndarray = self._bumps(points) @ self.heights
-        return mean
+        return self._bumps(points) @ self.heights
 
     def gradient(self, points: np.ndarray) -> np.ndarray:
         steepness = -(points - CENTRES) / self.width**2
@@ -224,8 +223,7 @@ class HillsMean(MeanFunction):
         return float((slopes @ np.abs(self.heights)).max())
 
     def _bumps(self, points: np.ndarray) -> np.ndarray:
-        bumps: np.ndarray = np.exp(-0.5 * ((points - CENTRES) / self.width) ** 2)
-        return bumps
+        return np.exp(-0.5 * ((points - CENTRES) / self.width) ** 2)
 
 
 class ContinuousHills(Problem[ContinuousHillsParameters]):
@@ -274,8 +272,7 @@ class ContinuousHills(Problem[ContinuousHillsParameters]):
         # Columns of a spectral root are orthogonal: its pseudo-inverse is its transpose, each row over its own square.
         weights = root @ (normal / (root**2).sum(axis=0))
         cross = self.parameters.kernel_variance * self.best_prior.kernel(points, anchors)
-        payoffs: np.ndarray = self.best_prior.mean(points) + cross @ weights
-        return payoffs
+        return self.best_prior.mean(points) + cross @ weights
 
     def _hills_prior(self, label: str, heights: np.ndarray) -> BoxPrior:
         settings = self.parameters

@@ -136,8 +136,7 @@ class IrrigationTable(SimulatedTable[IrrigationParameters]):
         for column, count in zip(values.T, self.parameters.context_points, strict=True):
             borders = np.quantile(column, np.arange(1, count) / count)
             places.append(np.searchsorted(borders, column, side="right"))
-        numbers: np.ndarray = np.unique(np.stack(places, axis=1), axis=0, return_inverse=True)[1].ravel()
-        return numbers
+        return np.unique(np.stack(places, axis=1), axis=0, return_inverse=True)[1].ravel()
 
     def law(self, entry: object, situations: Situations) -> np.ndarray | None:
         """Return the distribution of seasons that are named."""

@@ -53,8 +53,7 @@ class Situations:
     def by_cell(self, values: np.ndarray) -> np.ndarray:
         """Average over the situations of each cell: (..., situations) to (..., cells)."""
         sums = values @ np.equal.outer(self.cell, np.arange(self.cells)).astype(float)
-        averaged: np.ndarray = sums / self.members
-        return averaged
+        return sums / self.members
 
     def spread(self) -> np.ndarray:
         """Return the standard deviation of payoffs within each cell, over all decisions, shape (cells,)."""
@@ -139,8 +138,7 @@ class SimulatedTable(FiniteProblem[TableType]):
     def shared_out(self, of_cells: np.ndarray) -> np.ndarray:
         """Return a distribution (cells,) over the situations: evenly within each cell, shape (situations,)."""
         assert self.situations is not None
-        shared: np.ndarray = (of_cells / self.situations.members)[self.situations.cell]
-        return shared
+        return (of_cells / self.situations.members)[self.situations.cell]
 
     def _summed(self, weights: np.ndarray) -> np.ndarray:
         assert self.situations is not None

@@ -94,8 +94,7 @@ class TwoObjectiveTable(ScalarisedProblem[TwoObjectiveType]):
         return np.stack([first, np.broadcast_to((cost.max() - cost)[:, None], first.shape)], axis=-1)
 
     def evaluate(self, decisions: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-        found: np.ndarray = self.outcomes[_nearest(decisions, self.decisions.points), _nearest(contexts, self.contexts)]
-        return found
+        return self.outcomes[_nearest(decisions, self.decisions.points), _nearest(contexts, self.contexts)]
 
     @cached_property
     def reference(self) -> np.ndarray:
@@ -145,8 +144,7 @@ class TwoObjectiveRealisation(ScalarisedRealisation):
 
 def _nearest(points: np.ndarray, members: np.ndarray) -> np.ndarray:
     """Return the indices (...) of the members (size, D) that points (..., D) are."""
-    found: np.ndarray = ((points[..., None, :] - members) ** 2).sum(axis=-1).argmin(axis=-1)
-    return found
+    return ((points[..., None, :] - members) ** 2).sum(axis=-1).argmin(axis=-1)
 
 
 class IrrigationTwoParameters(TwoObjectiveParameters):
@@ -184,8 +182,7 @@ class IrrigationTwo(TwoObjectiveTable[IrrigationTwoParameters]):
 
     def cost(self, decisions: np.ndarray) -> np.ndarray:
         """Return the season's water in hundreds of mm, of up to 33 mm in six early and 44 mm in seven late weeks."""
-        water: np.ndarray = decisions @ [6 * 0.33, 7 * 0.44]
-        return water
+        return decisions @ [6 * 0.33, 7 * 0.44]
 
 
 class WakeSteeringTwoParameters(TwoObjectiveParameters):
@@ -217,5 +214,4 @@ class WakeSteeringTwo(TwoObjectiveTable[WakeSteeringTwoParameters]):
 
     def cost(self, decisions: np.ndarray) -> np.ndarray:
         """Return the mean misalignment of the two turbines that are turned, in tens of degrees, of up to 30."""
-        misaligned: np.ndarray = np.abs(6.0 * decisions - 3.0).mean(axis=1)
-        return misaligned
+        return np.abs(6.0 * decisions - 3.0).mean(axis=1)

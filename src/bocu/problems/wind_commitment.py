@@ -326,13 +326,11 @@ class WindRealisation(Realisation):
         return self._table
 
     def reference(self, t: int) -> np.ndarray:
-        distribution: np.ndarray = self.hours.references[t - 1]
-        return distribution
+        return self.hours.references[t - 1]
 
     def truth(self, t: int) -> np.ndarray:
         """Return the level that was generated all the mass."""
-        distribution: np.ndarray = self._indicators[self.hours.generated[t - 1]]
-        return distribution
+        return self._indicators[self.hours.generated[t - 1]]
 
     def margin(self, t: int) -> float:
         return float(self.hours.margins[t - 1])

@@ -52,8 +52,7 @@ class OriginFiles:
 
     @property
     def _made(self) -> Mapping[str, Any]:
-        made: Mapping[str, Any] = self._record.get(MADE_FROM, {})
-        return made
+        return self._record.get(MADE_FROM, {})
 
     @functools.cached_property
     def _per_job(self) -> Mapping[str, int]:

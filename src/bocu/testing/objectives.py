@@ -127,8 +127,7 @@ def _metric(found: Subject, parameters: Any) -> Metric:
     if issubclass(found.kind, Objective):
         stated_objective = found.specification(parameters)
         return ObjectiveMetric(ObjectiveMetricParameters(objective=stated_objective))
-    made: Metric = found.kind(parameters)
-    return made
+    return found.kind(parameters)
 
 
 def _check(found: Subject, metric: Metric, problem: Any, run: SeedRun) -> None:

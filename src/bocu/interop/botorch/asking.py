@@ -297,8 +297,7 @@ class BotorchAlgorithm(RebuiltAlgorithm[Asking]):
             raw_samples=search.raw,
             options=dict(self._search_options()),
         )
-        found: np.ndarray = best[0].numpy()
-        return found
+        return best[0].numpy()
 
     def _search_options(self) -> Mapping[str, Any]:
         """Return what `optimize_acqf` is told besides, of how starts are found and how many climb together."""
@@ -308,8 +307,7 @@ class BotorchAlgorithm(RebuiltAlgorithm[Asking]):
         situation, seed = self._situation(round, generator)
         with seeded(seed):
             values = self._deployed(situation).of_mean(situation.model, situation.tried)
-        best: np.ndarray = situation.tried[first_best(values.detach().numpy())].numpy()
-        return best
+        return situation.tried[first_best(values.detach().numpy())].numpy()
 
     def _deployed(self, situation: AcquisitionInputs) -> Scoring:
         """Return what the decision to deploy is the best by."""

@@ -227,7 +227,7 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
         improvement: Any = qNoisyExpectedHypervolumeImprovement
         if self.parameters.logarithm:
             improvement = qLogNoisyExpectedHypervolumeImprovement
-        found: AcquisitionFunction = improvement(
+        return improvement(
             situation.model,
             infer_reference_point(expected[is_non_dominated(expected)]),
             situation.tried,
@@ -235,4 +235,3 @@ class QNEHVI(BotorchAlgorithm[QNEHVIParameters]):
             objective=objective,
             prune_baseline=True,
         )
-        return found

@@ -238,8 +238,7 @@ class ModelSurface(Surface):
 
         def pullback(weights: np.ndarray) -> np.ndarray:
             (gradient,) = torch.autograd.grad(payoffs, at, torch.tensor(weights), retain_graph=True)
-            found: np.ndarray = gradient.numpy()
-            return found
+            return gradient.numpy()
 
         return payoffs.detach().numpy(), pullback
 

@@ -125,5 +125,4 @@ def _read(path: str | os.PathLike[str], names: Sequence[str]) -> xr.Dataset:
 def _by_ends(points: np.ndarray) -> np.ndarray:
     """Scale each coordinate to [0, 1]."""
     low, high = points.min(axis=0), points.max(axis=0)
-    scaled: np.ndarray = (points - low) / (high - low)
-    return scaled
+    return (points - low) / (high - low)

@@ -66,8 +66,7 @@ def compiled(function: Function) -> Function:
     dispatcher: Any = numba.njit(function, **_OPTIONS)  # a function, and more
     if (kept := folder()) is not None:
         dispatcher._cache = _cache(function, kept)
-    made: Function = dispatcher
-    return made
+    return dispatcher
 
 
 def is_ready() -> bool:

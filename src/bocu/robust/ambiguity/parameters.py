@@ -181,8 +181,7 @@ def set_class(name: str) -> type[AmbiguitySet]:
     Raises:
         BocuError: there is no such set.
     """
-    family: type[AmbiguitySet] = from_registry("find")("set", name).load()
-    return family
+    return from_registry("find")("set", name).load()
 
 
 def sets_that(holds: Callable[[type[AmbiguitySet]], bool]) -> str:

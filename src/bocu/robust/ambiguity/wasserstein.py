@@ -54,8 +54,7 @@ class Line:
     def distance(self, q: Floats, p: Floats) -> Floats:
         """Integral of the distance `(...)` of the distribution functions of q and p `(..., n)`."""
         above = np.cumsum((q - p)[..., self.order], axis=-1)[..., :-1]
-        distance: Floats = np.abs(above) @ np.diff(self.positions)
-        return distance
+        return np.abs(above) @ np.diff(self.positions)
 
     def cut(
         self, f: Floats, p: Floats, epsilon: float, *, keep: bool

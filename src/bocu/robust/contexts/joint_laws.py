@@ -333,8 +333,7 @@ class DataFile(Parameters):
         high = self._ends("upper", self.upper, 1.0, len(places))
         if not (high > low).all():
             raise BocuError(f"upper: found {high.tolist()}; numbers above {low.tolist()} are wanted")
-        found: list[list[float]] = ((table - low) / (high - low)).tolist()
-        return found
+        return ((table - low) / (high - low)).tolist()
 
     @staticmethod
     def _ends(key: str, stated: list[float] | None, otherwise: float, columns: int) -> np.ndarray:

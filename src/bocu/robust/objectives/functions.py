@@ -148,8 +148,7 @@ class UncertaintyObjective(ABC):
             reference: (n,) or (..., n), a tensor.
             radius: a tensor () in place of the set's own, for objectives that have one.
         """
-        found: Tensor = self(payoffs, reference)
-        return found
+        return self(payoffs, reference)
 
     def argmax(self, payoffs: ArrayLike, reference: ArrayLike, *, tolerance: float = 0.0) -> Best:
         """The best decision without solving all of them exactly where bounds can exclude some.

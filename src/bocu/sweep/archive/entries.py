@@ -56,8 +56,7 @@ class Run:
     @property
     def told(self) -> Plain:
         """Title, look and whether a yardstick."""
-        found: Plain = self.entry.reduced.about["algorithms"][self.algorithm]
-        return found
+        return self.entry.reduced.about["algorithms"][self.algorithm]
 
     @cached_property
     def seeds(self) -> frozenset[int]:

@@ -237,14 +237,12 @@ def _pursued(parameters: AlgorithmParameters) -> Plain:
     """Return the first of the objectives for trials that a method is defined for."""
     for name, given in load(f"{_GAMES_OF}:PURSUED"):
         if not parameters.unfit(name, find("objective", name).load().Parameters.model_validate(given)):
-            stated: Plain = load(f"{_GAMES_OF}:stated")("objective", name, given)
-            return stated
+            return load(f"{_GAMES_OF}:stated")("objective", name, given)
     raise BocuError("no objective for trials is one that it pursues")
 
 
 def _run_of(problem: Specification, algorithm: Specification, objective: Plain | None, rounds: int) -> Plain:
-    made: Plain = load(f"{_GAMES_OF}:run_specification")(problem, algorithm, objective, rounds)
-    return made
+    return load(f"{_GAMES_OF}:run_specification")(problem, algorithm, objective, rounds)
 
 
 def _one_thread() -> Any:

@@ -237,8 +237,7 @@ def swept_entries(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         Dimension ("problem", "objective", "algorithm", "metric") -> label -> `base`, the label in the experiment's
         file, and `at`, the values by the names of the parameters.
     """
-    found: dict[str, dict[str, Any]] = json.loads(attributes.get(SWEPT, "{}"))
-    return found
+    return json.loads(attributes.get(SWEPT, "{}"))
 
 
 def swept_coordinates(attributes: Mapping[str, object], data: "xr.Dataset") -> dict[str, tuple[tuple[str, ...], Any]]:

@@ -86,8 +86,7 @@ def traced_rounds(iterations: np.ndarray) -> np.ndarray:
 
 def scored_throughout(iterations: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Say of which seeds every round from 1 on has a number, shape (seeds,), of values (seeds, iterations)."""
-    whole: np.ndarray = ~np.isnan(values[:, iterations >= 1]).any(axis=1)
-    return whole
+    return ~np.isnan(values[:, iterations >= 1]).any(axis=1)
 
 
 def medians(iterations: np.ndarray, seconds: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:

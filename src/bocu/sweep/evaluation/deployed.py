@@ -36,8 +36,7 @@ def deployed(run: "xr.Dataset", realisation: Realisation, last: Situation, by: D
     """
     decisions, contexts = realisation.description.decisions, realisation.description.contexts
     if by == "own":
-        own: np.ndarray = run["recommended_index" if isinstance(decisions, FiniteDomain) else "recommended"].values[-1:]
-        return own
+        return run["recommended_index" if isinstance(decisions, FiniteDomain) else "recommended"].values[-1:]
     tried, met = run[decision_variable(decisions)].values, run[context_variable(contexts)].values
     points, seen = (
         np.stack([*map(Scaling(space).inwards, members)]) for space, members in ((decisions, tried), (contexts, met))

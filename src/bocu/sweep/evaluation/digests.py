@@ -297,5 +297,4 @@ class _Digest:
 
     @staticmethod
     def _values(variable: "xr.DataArray") -> np.ndarray:
-        values: np.ndarray = variable.transpose("seed", "iteration", ...).values
-        return values
+        return variable.transpose("seed", "iteration", ...).values

@@ -369,8 +369,7 @@ class ObjectiveMetric(Metric[ObjectiveMetricParameters]):
         self._announcer = Announcer(self.objective.ambiguity, points)
 
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
-        values: np.ndarray = self._in(situation)(payoffs, situation.reference)
-        return values
+        return self._in(situation)(payoffs, situation.reference)
 
     def best_and_taken(self, payoffs: np.ndarray, situation: Situation, taken: int) -> tuple[float, float]:
         return self._in(situation).best_and_taken(payoffs, situation.reference, taken, situation.available)

@@ -90,8 +90,6 @@ def _best_payoffs(shown: "Realisation", situation: Situation, metric: Metric) ->
         payoffs = shown.payoffs(1)
         available = shown.available(1)
         rows = np.arange(len(payoffs)) if available is None else available
-        chosen: np.ndarray = payoffs[rows[first_best(metric.values(payoffs, situation)[rows])]]
-        return chosen
+        return payoffs[rows[first_best(metric.values(payoffs, situation)[rows])]]
     _, decisions = metric.best(shown, [situation])
-    table: np.ndarray = shown.table(decisions)[0, :, 0]
-    return table
+    return shown.table(decisions)[0, :, 0]

@@ -32,8 +32,7 @@ def trusted_shares(chosen: np.ndarray, priors: int) -> np.ndarray:
     """
     counts = (chosen[:, :, None] == np.arange(priors)).sum(axis=1)
     total = counts.sum(axis=1, keepdims=True)
-    shares: np.ndarray = counts[total[:, 0] > 0] / total[total[:, 0] > 0]
-    return shares
+    return counts[total[:, 0] > 0] / total[total[:, 0] > 0]
 
 
 def first_rounds(iterations: np.ndarray, happened: np.ndarray) -> np.ndarray:

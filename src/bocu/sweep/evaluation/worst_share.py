@@ -41,8 +41,7 @@ class WorstShare(Metric[WorstShareParameters]):
     def values(self, payoffs: np.ndarray, situation: Situation) -> np.ndarray:
         outcomes, probabilities = self._realisation.outcomes(max(situation.t, 1))
         worst = ConditionalValueAtRisk(self.parameters.share)
-        values: np.ndarray = worst_case(outcomes, probabilities, worst).value
-        return values
+        return worst_case(outcomes, probabilities, worst).value
 
     def same(self, situation: Situation, other: Situation) -> bool:
         return situation.truth is other.truth

@@ -48,8 +48,7 @@ class Component:
         Raises:
             BocuError: the class does not take them.
         """
-        made: Parameters = validate(self.kind.Parameters, parameters, "", Reading())
-        return made
+        return validate(self.kind.Parameters, parameters, "", Reading())
 
     @property
     def specification(self) -> Plain:

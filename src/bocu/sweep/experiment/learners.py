@@ -26,8 +26,7 @@ def algorithm(name: str) -> type[Algorithm]:
     Raises:
         BocuError: there is none of that name; the line says the nearest one.
     """
-    found: type[Algorithm] = find("algorithm", name).load()
-    return found
+    return find("algorithm", name).load()
 
 
 def learner(

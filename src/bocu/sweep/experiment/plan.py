@@ -182,8 +182,7 @@ class Plan:
         """Seeds of a block of every branch."""
         stated = self.experiment.seeds.per_job
         if stated == "auto":
-            found: dict[tuple[str, str, str], int] = load(SETTLED)(self)
-            return found
+            return load(SETTLED)(self)
         return dict.fromkeys(self.branches, stated)
 
     def blocks_of(self, branch: Branch) -> list[tuple[int, int]]:

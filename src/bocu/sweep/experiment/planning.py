@@ -155,8 +155,7 @@ def _claims(
             where = f"{entries.origin('claims')}claims.{position}"
             raise BocuError(f"{where}: no file {folder / file}; allowed: claims files, relative to {folder}/")
     files = [Path(os.path.normpath(folder / file)) for file in stated]
-    found: Sequence[StatedClaim] = load(CLAIMS)(plan, outlines, files, called)
-    return found
+    return load(CLAIMS)(plan, outlines, files, called)
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,7 @@ def build_problem(specification: Specification, inputs: Inputs) -> Problem:
     """Build the problem of a run specification from its files."""
     target = load(specification["class"])
     parameters = validate(target.Parameters, specification["parameters"], "specification.problem.parameters.")
-    problem: Problem = made(specification["class"], target, parameters, inputs)
-    return problem
+    return made(specification["class"], target, parameters, inputs)
 
 
 def build_algorithm(specification: Specification, realisation: Realisation, streams: Streams) -> Algorithm:
@@ -152,8 +151,7 @@ def build_algorithm(specification: Specification, realisation: Realisation, stre
     # Over a finite set of contexts the objective is one and the same in all rounds, but for its radius.
     pursued = objective.over(contexts.points) if objective and isinstance(contexts, FiniteDomain) else objective
     called = specification["algorithm"]["class"]
-    algorithm: Algorithm = made(called, target, realisation.description, pursued, parameters, streams["algorithm"])
-    return algorithm
+    return made(called, target, realisation.description, pursued, parameters, streams["algorithm"])
 
 
 def build_objective(specification: Specification | None) -> Objective | None:
@@ -161,5 +159,4 @@ def build_objective(specification: Specification | None) -> Objective | None:
     if specification is None:
         return None
     called = specification["class"]
-    objective: Objective = made(called, load(called).from_specification, specification["parameters"])
-    return objective
+    return made(called, load(called).from_specification, specification["parameters"])

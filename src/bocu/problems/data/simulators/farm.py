@@ -129,8 +129,7 @@ def _copied(model: "AquaCropModel") -> "AquaCropModel":
 
 def _amounts(model: "AquaCropModel") -> np.ndarray:
     """Return the water of every day of an initialised model, to be set in place: a new model takes half a season."""
-    amounts: np.ndarray = model._param_struct.IrrMngt.Schedule
-    return amounts
+    return model._param_struct.IrrMngt.Schedule
 
 
 def _harvest(model: "AquaCropModel") -> Harvest:

@@ -42,8 +42,7 @@ class TableSimulator(ABC):
         """
         if not 0 <= part < parts:
             raise BocuError(f"part: found {part}; allowed: 0 to {parts - 1}")
-        shared: list[int] = np.array_split(np.arange(self.situations()), parts)[part].tolist()
-        return shared
+        return np.array_split(np.arange(self.situations()), parts)[part].tolist()
 
 
 def write_part(table: str, part: int, parts: int, output: str | os.PathLike[str]) -> None:

@@ -81,5 +81,4 @@ def gains_of(yaws: np.ndarray, direction: float, speed: float) -> np.ndarray:
     )
     farm.run()
     power = farm.get_farm_power() / 1000.0
-    gains: np.ndarray = power[1:] - power[0]
-    return gains
+    return power[1:] - power[0]

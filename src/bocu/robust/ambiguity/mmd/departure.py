@@ -104,5 +104,4 @@ class Departure:
     def _forward(self, values: Floats, transposed: bool = False) -> Floats:
         from scipy.linalg import solve_triangular
 
-        solved: Floats = solve_triangular(self._factor, values, lower=True, trans=int(transposed), check_finite=False)
-        return solved
+        return solve_triangular(self._factor, values, lower=True, trans=int(transposed), check_finite=False)

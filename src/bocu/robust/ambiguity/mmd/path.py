@@ -88,8 +88,7 @@ class PreparedReference:
         """Squared distance `(n,)` to each single context, rounded up."""
         diagonal, inner = np.diag(self.gram.matrix), self.p @ self.embedded
         rounding = ROUNDING * (diagonal + 2.0 * np.abs(self.embedded) + inner)
-        squared: Floats = np.maximum(diagonal - 2.0 * self.embedded + inner, 0.0) + rounding
-        return squared
+        return np.maximum(diagonal - 2.0 * self.embedded + inner, 0.0) + rounding
 
     @cached_property
     def distances(self) -> Floats:
