@@ -5,6 +5,7 @@ What may be asked is stated once, in the parameters of `_asked`, which are named
 """
 
 import inspect
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -96,8 +97,6 @@ def _command(run: Callable[..., Any], without: tuple[str, ...], summary: str) ->
     """Return a command that prints what a function of the log and of what is asked returns."""
 
     def command(context: typer.Context, log: Path, **options: Any) -> None:
-        import json
-
         from bocu.core.io.files import write_text
 
         if options.get("check"):

@@ -1,16 +1,19 @@
 """`bocu archive`, `submit` and `id`: what is published, whether it stands, and what it is known by."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bocu.commands.options import Mirror, Settings, Trust, writable
+from bocu.core.errors import BocuError
+from bocu.core.written import NOTHING, counted, spoken, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bocu.sweep.archive.entries import Archive
     from bocu.sweep.archive.replays import Again
     from bocu.sweep.evaluation.claims.reduced import Reduced
@@ -47,7 +50,6 @@ def archive_command(
     rounding, or between which rounds regret is another first. `add` copies a file that passes all but the replay.
     Nothing that a file names is imported or read without `--trust`. Exit status 1 where a file does not pass.
     """
-    from bocu.core.errors import BocuError
     from bocu.sweep.archive.entries import Archive
 
     archive = Archive(folder)
@@ -77,7 +79,6 @@ def archive_command(
 
 
 def _belongs(path: Path, archive: "Archive") -> "Reduced | None":
-    from bocu.core.written import counted
     from bocu.sweep.archive.entries import ArchivedFile, faults
     from bocu.sweep.evaluation.claims.reduced import read_reduced
 
@@ -92,7 +93,6 @@ def _belongs(path: Path, archive: "Archive") -> "Reduced | None":
 
 
 def _add(path: Path, folder: Path) -> None:
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import atomic_path
 
     target = folder / path.name
@@ -105,11 +105,7 @@ def _add(path: Path, folder: Path) -> None:
 
 def played_again(again: "Again", count: int, cores: str, noted: bool = False) -> bool:
     """Play seeds of a file again, tell what came of it, and return whether it stands."""
-    from contextlib import ExitStack
-    from tempfile import TemporaryDirectory
-
     from bocu.core.io.files import write_json
-    from bocu.core.written import spoken
     from bocu.sweep.archive.entries import CHECKED
     from bocu.sweep.archive.replays import ABSENT, DIFFERS, EQUAL, WITHIN, changed_identities, note, regrets_again
     from bocu.sweep.evaluation.claims.reduced import numbers_in
@@ -135,9 +131,7 @@ def played_again(again: "Again", count: int, cores: str, noted: bool = False) ->
     return stands
 
 
-def _files(archive: "Archive") -> "Iterator[str]":
-    from bocu.core.written import NOTHING, counted, table
-
+def _files(archive: "Archive") -> Iterator[str]:
     rows, total = [], 0
     for entry in archive.entries:
         runs = entry.reduced.runs
@@ -150,9 +144,7 @@ def _files(archive: "Archive") -> "Iterator[str]":
     yield f"{archive.folder}: {counted(len(rows), 'file')}, {total:,} runs"
 
 
-def _branches(archive: "Archive", part: str) -> "Iterator[str]":
-    from bocu.core.written import table
-
+def _branches(archive: "Archive", part: str) -> Iterator[str]:
     runs = [run for entry in archive.entries for run in entry.runs]
     found = [run for run in runs if part in f"{run} {' '.join(run.key)} {run.told['title']}"]
     rows = [(run.entry.file.name, str(run), len(run.seeds), run.numbers.known.rounds, *run.key) for run in found]
@@ -176,7 +168,6 @@ def submit_command(
     It is what `bocu reduce` makes, and needs all that the experiment is made from: its identities are probed now.
     """
     from bocu.commands.products import write_reduced
-    from bocu.core.errors import BocuError
 
     if len(by) > 200 or len(how) > 500 or not by.strip():
         raise BocuError("--by, --how: found nothing, or more than 200 and 500 letters; allowed: a line each")
@@ -194,8 +185,6 @@ def id_command(
     Of an experiment they are probed now, for which its data and fitted priors have to be there; of a file those that it
     holds are printed.
     """
-    from bocu.core.written import table
-
     if experiment.endswith(".nc"):
         from bocu.sweep.evaluation.claims.reduced import read_reduced
 

@@ -1,15 +1,19 @@
 """`bocu claims`: what is claimed, and what the numbers that stand say of it."""
 
+import csv
+import io
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from bocu.core.errors import BocuError
+from bocu.core.written import counted, table
 
+if TYPE_CHECKING:
     from bocu.pages.report.tables import Fields
 
 
@@ -47,7 +51,6 @@ def claims_command(
     of its family that were run. Where they say so before the correction alone, or over 10 to 29 seeds, it leans to a
     side; else it is open. Without a cube of its problems it is not run. Nothing is made anew.
     """
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import write_text
     from bocu.pages.report.claims import StandingCubes, judge, published_of, section, write_section
     from bocu.pages.report.forests import drawn_claims
@@ -84,9 +87,6 @@ def claims_command(
 
 
 def _csv(records: "list[Fields]") -> str:
-    import csv
-    import io
-
     from bocu.pages.report.claims import COLUMNS, csv_records
 
     text = io.StringIO()
@@ -96,8 +96,7 @@ def _csv(records: "list[Fields]") -> str:
     return text.getvalue()
 
 
-def _text(records: "list[Fields]") -> "Iterator[str]":
-    from bocu.core.written import counted, table
+def _text(records: "list[Fields]") -> Iterator[str]:
     from bocu.pages.report.claims import numbers, row, tally, why
     from bocu.sweep.evaluation.claims import NOT_RUN
 

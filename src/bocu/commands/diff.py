@@ -2,10 +2,15 @@
 
 import sys
 from collections import Counter
+from contextlib import ExitStack
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from bocu.core.errors import BocuError
+from bocu.core.written import table
 
 if TYPE_CHECKING:
     from bocu.sweep.evaluation.agreement import Agreement
@@ -33,8 +38,6 @@ def diff_command(
     compared by intervals over seeds, paired where both have the same seeds, up to the last round that both have. Exit
     status: 0 the same (or: nothing differs), 1 different, 2 not to be compared.
     """
-    from bocu.core.errors import BocuError
-
     try:
         same = _agree(one, other, level) if within else _compare(one, other)
     except BocuError as error:
@@ -67,10 +70,6 @@ def _compare(one: Path, other: Path) -> bool:
 
 
 def _agree(one: Path, other: Path, level: float) -> bool:
-    from contextlib import ExitStack
-
-    from bocu.core.errors import BocuError
-    from bocu.core.written import table
     from bocu.sweep.differences import made_otherwise
     from bocu.sweep.evaluation.agreement import DIFFERS, EQUAL, OTHER_ROUNDS, agreements, reduced_against
     from bocu.sweep.evaluation.claims.reduced import numbers_in
@@ -102,8 +101,6 @@ def _agree(one: Path, other: Path, level: float) -> bool:
 
 
 def _cells(found: "Agreement") -> tuple[str, ...]:
-    from math import isnan
-
     gap, place = found.gap, found.place
     interval = "-" if isnan(gap.value) else f"{gap.value:.3g} [{gap.low:.3g}, {gap.high:.3g}]"
     return (

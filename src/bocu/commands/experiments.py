@@ -1,12 +1,15 @@
 """Commands on an experiment and its results: `bocu check`, `why`, `accept`, `prune`, `audit`, `verify`."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bocu.commands.options import Experiment, Mirror, Settings, Trust
+from bocu.core.errors import BocuError
+from bocu.core.written import counted, size, table
 
 
 def check_command(
@@ -16,7 +19,6 @@ def check_command(
     trust: Trust = False,
 ) -> None:
     """Check an experiment and say how many jobs and runs it plans."""
-    from bocu.core.written import counted
     from bocu.sweep.experiment.plugins import refuse_heavy
     from bocu.sweep.opening import open_plan
 
@@ -51,7 +53,6 @@ def why_command(
     Named are the keys of the specification that differ, source files whose code differs, and input files with other
     contents; comments and docstrings are no code.
     """
-    from bocu.core.errors import BocuError
     from bocu.sweep.opening import differences_from_record, name_in, open_plan
     from bocu.sweep.staleness import Staleness
 
@@ -116,7 +117,6 @@ def prune_command(
     Shared runs that no experiment links to are listed too. An experiment with fewer seeds or iterations than the
     results hold is refused, as when running, unless `overwrite` is true.
     """
-    from bocu.core.written import size, table
     from bocu.sweep.opening import open_plan, refuse_links_out
     from bocu.sweep.pruning import leftovers, refuse_another_experiment
 
@@ -140,8 +140,6 @@ def prune_command(
 
 
 def _remove(path: Path) -> None:
-    import shutil
-
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -225,8 +223,6 @@ def verify_command(
         _verify_reduced(Path(experiment), replay, cores, mirror, config or [], trust)
         return
     if replay:
-        from bocu.core.errors import BocuError
-
         raise BocuError(f"--replay: found together with {experiment}; of reduced results alone, a file NAME.nc")
     if experiment.endswith(".html"):
         _verify_page(experiment, bool(mirror or config), trust)
@@ -247,7 +243,6 @@ def verify_command(
 
 
 def _verify_page(page: str, settings: bool, trust: bool) -> None:
-    from bocu.core.errors import BocuError
     from bocu.pages.recomputed import told_briefly, verify_page
 
     if settings:
@@ -263,7 +258,6 @@ def _verify_page(page: str, settings: bool, trust: bool) -> None:
 
 def _verify_reduced(path: Path, replay: int, cores: str, mirror: str | None, config: list[str], trust: bool) -> None:
     from bocu.commands.archive import played_again
-    from bocu.core.written import counted
     from bocu.sweep.archive.replays import Again
     from bocu.sweep.evaluation.claims.reduced import read_reduced
 

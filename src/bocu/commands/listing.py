@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bocu.core.errors import BocuError
+
 if TYPE_CHECKING:
     from bocu.sweep.experiment.combinations import Applicability
 
@@ -165,7 +167,6 @@ def list_command(
     as_json: Annotated[bool, typer.Option("--json", help="The combinations as JSON, each with its reason.")] = False,
 ) -> None:
     """List what an experiment file may name, or which of it goes together."""
-    from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
     from bocu.sweep.experiment.plugins import offered
     from bocu.sweep.experiment.registry import aliases, find, registered

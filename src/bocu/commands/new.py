@@ -1,9 +1,13 @@
 """What one's own work begins with: `bocu init`, the workflow in a folder, and `bocu new`, a class with its test."""
 
+import os
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bocu.core.errors import BocuError
 
 
 def init_command(
@@ -13,9 +17,6 @@ def init_command(
 
     Nothing that stands is written over.
     """
-    import os
-
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import write_text
     from bocu.sweep.experiment.paths import LAID_OUT
 
@@ -50,7 +51,6 @@ def new_command(
 
     Nothing that stands is written over.
     """
-    from bocu.core.errors import BocuError
     from bocu.core.parameters import nearest
 
     if kind not in KINDS:
@@ -78,10 +78,6 @@ def _sweep(experiment: Path) -> str:
 
 def _words(name: str) -> list[str]:
     """Take a name apart: "my-own", "my_own" and "MyOwn" are my own."""
-    import re
-
-    from bocu.core.errors import BocuError
-
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)
     plain = "".join(words).lower() == re.sub(r"[-_]", "", name).lower()
     if not words or not plain or not name.isascii() or not words[0][0].isalpha() or len(name) > 40:
@@ -111,7 +107,6 @@ def _written(kind: str, words: list[str]) -> dict[str, str]:
 
 
 def _write(files: dict[Path, str]) -> None:
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import write_text
 
     for path, text in files.items():

@@ -1,9 +1,12 @@
 """Arguments and options that commands share; where to write is refused before anything is computed."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bocu.core.errors import BocuError
 
 
 def writable(option: typer.CallbackParam, path: Path | None) -> Path | None:
@@ -12,9 +15,6 @@ def writable(option: typer.CallbackParam, path: Path | None) -> Path | None:
     Raises:
         BocuError: its folder is missing or cannot be written to, or something stands there that is no regular file.
     """
-    import os
-
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import refuse_to_replace
 
     if path is None:

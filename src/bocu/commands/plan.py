@@ -1,15 +1,16 @@
 """`bocu plan`: what a sweep takes before it is started."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bocu.commands.options import Experiment, Mirror, Settings, Trust
+from bocu.core.written import counted, duration, size, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bocu.sweep.experiment.plan import Plan
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.staleness import Staleness
@@ -30,7 +31,6 @@ def plan_command(
     Times are learnt from run files of the branch, else from run files of the same problem and algorithm under results/,
     else they come from a model; the last column says which. What is done is told by what the files say of themselves.
     """
-    from bocu.core.written import counted
     from bocu.sweep.forecast import Forecaster
     from bocu.sweep.opening import open_plan
     from bocu.sweep.staleness import Staleness
@@ -60,8 +60,7 @@ def plan_command(
         typer.echo("\n".join(spared(plan, Archive())))
 
 
-def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
-    from bocu.core.written import table
+def _stages(plan: "Plan", staleness: "Staleness") -> Iterator[str]:
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
     from bocu.sweep.experiment.products import flat
 
@@ -81,8 +80,7 @@ def _stages(plan: "Plan", staleness: "Staleness") -> "Iterator[str]":
     return table(("stage", "jobs", "done", "to do"), rows)
 
 
-def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> "Iterator[str]":
-    from bocu.core.written import duration, size, table
+def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster", cores: int) -> Iterator[str]:
     from bocu.sweep.experiment.resources import START_SECONDS, scoring_told
     from bocu.sweep.forecast import aggregates_mb, wall_seconds
     from bocu.sweep.status import BlockState, by_branch
@@ -139,8 +137,6 @@ def _branches(plan: "Plan", blocks: "list[BlockStatus]", forecaster: "Forecaster
 
 
 def _run_cache(staleness: "Staleness", blocks: "list[BlockStatus]") -> int:
-    from pathlib import Path
-
     from bocu.sweep.experiment.paths import RUN_CACHE
     from bocu.sweep.runs.run_cache import RunCache
     from bocu.sweep.status import BlockState

@@ -1,15 +1,17 @@
 """What others take of results: `bocu report`, `design`, `reduce` and `crate`."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bocu.commands.options import Trust, writable
+from bocu.core.errors import BocuError
+from bocu.core.written import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
 
 
@@ -36,9 +38,6 @@ def report_command(
     written beside the page. With `--archive` a figure compares them with every method that the archive has of the same
     problems, metrics and seeds, and says which file each is from.
     """
-    from dataclasses import replace
-
-    from bocu.core.errors import BocuError
     from bocu.pages.recomputed import part_of
     from bocu.pages.report.build import build_page
     from bocu.sweep.opening import open_plan_as_made
@@ -71,7 +70,6 @@ def design_command(
     output: Annotated[Path, typer.Option(help="CSV file to write.", callback=writable)],
 ) -> None:
     """Write the initial designs of runs, by seed, for the key `initial: {file: ...}` of a problem."""
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import read_netcdf
     from bocu.problems.given_design import write_design
 
@@ -122,13 +120,11 @@ def write_reduced(
     output: Path,
     final: bool,
     trust: bool,
-    added: "Mapping[str, str] | None" = None,
+    added: Mapping[str, str] | None = None,
     earlier: Path | None = None,
 ) -> None:
     """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
-    from bocu.core.errors import BocuError
     from bocu.core.io.files import atomic_path
-    from bocu.core.written import counted, size
     from bocu.sweep.archive.entries import identify
     from bocu.sweep.evaluation.claims.reduced import add_seeds, read_reduced, reduce_results
     from bocu.sweep.experiment.paths import RESULTS
@@ -163,7 +159,6 @@ def crate_command(
     It holds copies of results/NAME, Snakefile, rules, scripts and configuration, and `ro-crate-metadata.json`, which
     says what is what, what was run, when and under which licence. Needs the extra `crate`.
     """
-    from bocu.core.errors import BocuError
     from bocu.interop.crate import write_crate
     from bocu.sweep.opening import open_plan_as_made, refuse_links_out
 

@@ -1,13 +1,17 @@
 """`bocu resume`: go on with an experiment whose Snakemake was killed, or that another Snakemake keeps waiting."""
 
+import os
 import shlex
+import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bocu.commands.options import Experiment, Mirror, Settings, Trust
+from bocu.core.errors import BocuError
 
 if TYPE_CHECKING:
     from bocu.sweep.calls import Call, QueuedJob
@@ -34,9 +38,6 @@ def resume_command(
     needs. Locks that a killed Snakemake left are removed. Of the killed call's arguments those are taken up that can
     name no code but the clone's. The exit status is Snakemake's.
     """
-    import os
-    import subprocess
-
     from bocu.sweep.calls import calls, forget, locked_files, refuse_edited_notes
     from bocu.sweep.opening import open_plan, refuse_links_out
 
@@ -73,9 +74,6 @@ def _arguments(experiment: str, given: list[str], earlier: "list[Call]", trust: 
 
 def _taken_up(experiment: str, call: "Call") -> list[str]:
     """Return the arguments of an earlier call, if they name nothing that a stranger may have put there."""
-    from pathlib import Path
-
-    from bocu.core.errors import BocuError
     from bocu.sweep.calls import read_recorded
     from bocu.sweep.experiment.paths import in_clone
     from bocu.sweep.opening import merge, plan_of, recorded_sources, setting

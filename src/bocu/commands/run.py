@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bocu.commands.options import Mirror, writable
+from bocu.core.errors import BocuError
 
 
 def _refuse_output(output: Path) -> None:
@@ -15,7 +16,6 @@ def _refuse_output(output: Path) -> None:
     Raises:
         BocuError: something else than a run file stands there.
     """
-    from bocu.core.errors import BocuError
     from bocu.sweep.staleness import read_run_file
 
     if output.exists():

@@ -279,8 +279,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     schema["properties"]["sweep"].update(anyOf=[grid, {"type": "array", "items": grid}])
     for key in ("items", "type"):
         schema["properties"]["sweep"].pop(key)
-    whole: dict[str, object] = json.loads(told(json.dumps(schema)))
-    return whole
+    return json.loads(told(json.dumps(schema)))
 
 
 def _sweep_grid(definitions: Plain) -> Plain:

@@ -3,15 +3,16 @@
 import os
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bocu.commands.options import Experiment, Mirror, Settings, Trust
+from bocu.core.errors import BocuError
+from bocu.core.written import duration, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bocu.sweep.calls import Call, QueuedJob
     from bocu.sweep.experiment.plan import Plan
     from bocu.sweep.status import BlockStatus
@@ -55,7 +56,6 @@ def status_command(
 
 def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     """Return the text, and the number of blocks that are not done."""
-    from bocu.core.written import duration, table
     from bocu.sweep.forecast import Forecaster, wall_seconds
     from bocu.sweep.staleness import Staleness
     from bocu.sweep.status import BlockState, by_branch, statuses
@@ -89,7 +89,7 @@ def _view(plan: "Plan", cores: int | None) -> tuple[str, int]:
     return "\n".join(lines), len(left)
 
 
-def _errors(plan: "Plan", failed: "list[BlockStatus]") -> "Iterator[str]":
+def _errors(plan: "Plan", failed: "list[BlockStatus]") -> Iterator[str]:
     for block in failed[:_SHOWN_ERRORS]:
         yield f"{plan.paths.log(block.branch, block.first, block.last)}: {block.error}"
     if len(failed) > _SHOWN_ERRORS:
@@ -98,7 +98,6 @@ def _errors(plan: "Plan", failed: "list[BlockStatus]") -> "Iterator[str]":
 
 def _queue(plan: "Plan") -> "tuple[list[Call], list[QueuedJob], list[str]]":
     """Return the experiment's calls of Snakemake, their jobs in SLURM's queue, and a line where it cannot be asked."""
-    from bocu.core.errors import BocuError
     from bocu.sweep.calls import calls, queued
 
     known = [call for call in calls() if call.experiment == plan.experiment.name]
@@ -108,7 +107,7 @@ def _queue(plan: "Plan") -> "tuple[list[Call], list[QueuedJob], list[str]]":
         return known, [], [f"note: {error}"]
 
 
-def _left_behind(known: "list[Call]", jobs: "list[QueuedJob]") -> "Iterator[str]":
+def _left_behind(known: "list[Call]", jobs: "list[QueuedJob]") -> Iterator[str]:
     """Name the jobs in SLURM's queue whose Snakemake was killed."""
     for call in known:
         mine = [job for job in jobs if job.name == call.run_id()]

@@ -1,10 +1,13 @@
 """`bocu worst-case`: worst-case expectations of the payoffs in a file."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bocu.core.errors import BocuError, faults_at
 
 
 def worst_case_command(
@@ -17,9 +20,6 @@ def worst_case_command(
 
     The set's own keys are options too: `--set mmd --lengthscale 0.2`; `bocu list sets NAME` names them.
     """
-    import math
-
-    from bocu.core.errors import BocuError, faults_at
     from bocu.core.parameters import Reading, validate
     from bocu.robust.ambiguity.base import worst_case
     from bocu.robust.ambiguity.checks import radius
@@ -50,8 +50,6 @@ def keys_of(arguments: Sequence[str]) -> dict[str, str]:
     Raises:
         BocuError: there is anything else.
     """
-    from bocu.core.errors import BocuError
-
     keys: dict[str, str] = {}
     waiting = list(arguments)
     while waiting:

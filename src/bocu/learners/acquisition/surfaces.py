@@ -459,8 +459,7 @@ class SampledSurface(PosteriorSurface):
             along = slope * (pulled @ self._correction.T)
             by_data = 2.0 * (scaled * along.sum(axis=1)[:, None] - along @ self._scaled) / self._lengthscales
             by_angle = -sine * (pulled @ self._cosine.T) - cosine * (pulled @ self._sine.T)
-            gradient: np.ndarray = by_data + by_angle @ self._frequencies
-            return gradient
+            return by_data + by_angle @ self._frequencies
 
         return self.posterior.shift + self.posterior.scale * standardised, pullback
 

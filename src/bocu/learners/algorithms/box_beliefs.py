@@ -64,8 +64,7 @@ class PriorsBound(Acquisition):
 
     def screen(self, decisions: np.ndarray) -> np.ndarray:
         bounds = self.bounds(self.points(decisions))
-        values: np.ndarray = np.einsum("pb,pb->b", self._weights(bounds), bounds)
-        return values
+        return np.einsum("pb,pb->b", self._weights(bounds), bounds)
 
     def points(self, decisions: np.ndarray) -> np.ndarray:
         """Return the points of the box (n, D) of decisions in the unit cube."""

@@ -135,8 +135,7 @@ class SBOKDEParameters(ContextualParameters):
             return None
         weights = self.discount ** np.arange(count - 1.0, -1.0, -1.0)
         weights[: max(0, count - (self.window or count))] = 0.0
-        normalised: np.ndarray = weights / weights.sum()
-        return normalised
+        return weights / weights.sum()
 
 
 class SBOKDE(Contextual[SBOKDEParameters]):

@@ -65,10 +65,8 @@ class ToldTrials:
 
     def expected(self, means: np.ndarray) -> np.ndarray:
         """Return the expectation (t,) of what a model says of `pairs` (t * M,)."""
-        expected: np.ndarray = means.reshape(len(self.decisions), -1) @ self.weights
-        return expected
+        return means.reshape(len(self.decisions), -1) @ self.weights
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """Return the decision tried (Dx,) whose value of (t,) is best."""
-        best: np.ndarray = self.decisions[first_best(values)]
-        return best
+        return self.decisions[first_best(values)]

@@ -153,8 +153,7 @@ class _Kernel:
     def deviation(self, explained: np.ndarray) -> np.ndarray:
         """Return the posterior standard deviation where so much of the variance is explained."""
         variance = self.prior.variance
-        deviation: np.ndarray = np.sqrt(np.maximum(variance - explained, LEAST_VARIANCE * variance))
-        return deviation
+        return np.sqrt(np.maximum(variance - explained, LEAST_VARIANCE * variance))
 
 
 class BoxPosteriors(PriorsTogether[BoxPrior]):

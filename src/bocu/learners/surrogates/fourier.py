@@ -256,5 +256,4 @@ def _factorised(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
     """Factorise a symmetric positive definite matrix in its own memory (its transpose is what LAPACK works on)."""
     from scipy.linalg import cho_factor
 
-    factor: tuple[np.ndarray, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-    return factor
+    return cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)

@@ -168,8 +168,7 @@ class PointGram:
         """Return the covariances of one point with all, shape (X,)."""
         if self._matrix is None:
             return self._kernel(self._points[[point]], self._points)[0]
-        row: np.ndarray = self._matrix[point]
-        return row
+        return self._matrix[point]
 
 
 class Combination:
@@ -198,8 +197,7 @@ class Combination:
         """Return K[:, points] @ weights, weights (n, k) of the first n points; shape (X, k)."""
         product = self._gram.by_axes
         if product is None:
-            combined: np.ndarray = self._rows[: len(weights)].T @ weights
-            return combined
+            return self._rows[: len(weights)].T @ weights
         table = np.zeros((prod(len(matrix) for matrix in product.matrices), weights.shape[1]))
         table[product.index[self._points[: len(weights)]]] = weights
         return product.times(table)

@@ -211,8 +211,7 @@ class Results:
 
     def status(self, branch: CubeBranch) -> np.ndarray:
         """Return the status of every seed, shape (seeds,)."""
-        found: np.ndarray = self._status[self._places[branch]]
-        return found
+        return self._status[self._places[branch]]
 
     def attribute(self, name: str) -> Any:
         """Return an attribute that is kept as JSON.
@@ -288,8 +287,7 @@ class Digest(Results):
         """Return what the digest has of a branch; None where it has nothing of the name."""
         if name not in self.data.variables:
             return None
-        found: np.ndarray = self._array(name, metric)[self._places[branch]]
-        return found
+        return self._array(name, metric)[self._places[branch]]
 
     def curve(self, branch: CubeBranch, metric: str, kind: Kind, from_initial: bool = False) -> MeanCurve | None:
         """Return the curve of a branch; None where no seed is finished, or nothing of the kind is there.

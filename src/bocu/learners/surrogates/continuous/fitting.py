@@ -313,8 +313,7 @@ def _learned(curved: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.nd
     known, found = moved @ before, moved @ change
     if found <= 1e-10 * math.sqrt((moved @ moved) * (change @ change)) or known <= 0.0:
         return curved
-    updated: np.ndarray = curved - np.outer(before, before) / known + np.outer(change, change) / found
-    return updated
+    return curved - np.outer(before, before) / known + np.outer(change, change) / found
 
 
 def _bounds(objective: LogPosterior) -> np.ndarray:

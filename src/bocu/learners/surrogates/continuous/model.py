@@ -81,8 +81,7 @@ class Posterior:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return (K + noise)^-1 right, shape (t,)."""
-        solved: np.ndarray = self.inverse @ right
-        return solved
+        return self.inverse @ right
 
     def moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of the noise-free payoff at points (n, D), each (n,)."""
