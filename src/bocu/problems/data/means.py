@@ -17,7 +17,7 @@ from bocu.core.io.files import read_netcdf
 from bocu.core.kernels import KERNELS, Kernel, squared_distance
 from bocu.problems.data.prepare import variable
 
-ROWS_AT_A_TIME = 32  # the matrix of kernel values stays in the cache: with 256, four times as slow
+ROWS_AT_A_TIME = 32  # keeps the matrix of kernel values in the cache
 
 UNITS_BESIDE = "see input_units"
 WEIGHTS = ("weight of each point in the mean", "1")
