@@ -9,21 +9,25 @@ that is never written again. Its place is the folder of the clone.
 import argparse
 import csv
 import io
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from html import escape
-from itertools import groupby, zip_longest
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from make_published import shown, write_pictures
+from matplotlib.figure import Figure as Picture
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
 
 from bocu.core import style
 from bocu.core.io.files import write_text
-from bocu.core.written import NOTHING, counted, number
-from bocu.pages.archived import comparison
-from bocu.pages.figures.who_wins import HOW_TO_READ, MOST_PANELS, Compared, drawn, who_leads
+from bocu.core.written import NOTHING, counted, number, spoken
+from bocu.pages.figures.who_wins import NARROW, WIDE
 from bocu.sweep.archive.comparing import Meeting, board
 from bocu.sweep.archive.entries import FOLDER, Archive, ArchivedFile, core_hours
-from bocu.sweep.evaluation.standings import LEADING
+from bocu.sweep.evaluation.standings import BEHIND, LEADING
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 
 PAGE = Path("docs/board.md")
@@ -31,6 +35,11 @@ COLUMNS = (
     *("problem", "problem_label", "objective", "metric", "rounds", "method", "title", "file", "seeds", "mean_regret"),
     *("relative", "standing", "core_hours"),
 )
+COMPARED = ("problem", "problem_label", "objective", "metric", "rounds")
+KINDS = ("SO", "DRO", "WCS", "GEN", "of what is deployed", "other")
+SHADES = (style.BLUE, "#8FB4DC", style.PALE)
+PARTS = ("leads alone", "leads with others", "behind")
+ENOUGH = 10  # comparisons with a leader, of a method that is named in the first sentence or has a line
 FILTER = """<p><label>Only rows with <input type="search" id="board-filter" size="24"></label></p>
 <script>
 document.getElementById("board-filter").addEventListener("input", (event) => {
@@ -47,7 +56,7 @@ HOW = (
 )
 
 
-def rows(found: list[tuple[ArchivedFile, Meeting]]) -> Iterator[dict[str, object]]:
+def rows(found: Iterable[tuple[ArchivedFile, Meeting]]) -> Iterator[dict[str, object]]:
     """Return the standings, a row a method of a comparison, the least mean regret first."""
     for entry, met in found:
         about, table = entry.reduced.about, met.table
@@ -82,6 +91,93 @@ def written(every: list[dict[str, object]]) -> str:
     return text.getvalue()
 
 
+def comparisons(every: list[dict[str, object]]) -> Iterator[tuple[tuple[object, ...], list[dict[str, object]]]]:
+    """Return what each comparison is of, and its rows."""
+    for about, group in groupby(every, key=lambda row: tuple(row[key] for key in COMPARED)):
+        yield about, list(group)
+
+
+def kind(metric: str) -> str:
+    """Return the column of a metric in the table of methods."""
+    first, _, rest = metric.partition(" ")
+    return KINDS[4] if rest.startswith("of what") else first if first in KINDS else KINDS[5]
+
+
+class Tally(NamedTuple):
+    """How often a method leads, by the column of the metric; alone in some of these."""
+
+    title: str
+    told: Counter[str]  # comparisons that tell it from others or name it: where nobody leads, seeds are too few
+    leads: Counter[str]
+    alone: int
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.leads.total()} of {self.told.total()})"
+
+
+def tallies(every: list[dict[str, object]]) -> list[Tally]:
+    """Return the tallies of the methods of enough comparisons, who leads most often first."""
+    told: dict[str, Counter[str]] = defaultdict(Counter)
+    leads: dict[str, Counter[str]] = defaultdict(Counter)
+    for about, methods in comparisons(every):
+        for row in methods:
+            if row["standing"] in (LEADING, BEHIND):
+                title, column = str(row["title"]), kind(str(about[3]))
+                told[title][column] += 1
+                leads[title][column] += row["standing"] == LEADING
+    alone = Counter(title for titles in leading(every) if len(titles) == 1 for title in titles)
+    found = [Tally(title, own, leads[title], alone[title]) for title, own in told.items() if own.total() >= ENOUGH]
+    return sorted(found, key=lambda one: one.leads.total() / one.told.total(), reverse=True)
+
+
+def leading(every: list[dict[str, object]]) -> list[list[str]]:
+    """Return who leads in each comparison."""
+    return [[str(row["title"]) for row in own if row["standing"] == LEADING] for _, own in comparisons(every)]
+
+
+def in_a_sentence(every: list[dict[str, object]], found: list[Tally]) -> str:
+    """Return what the board says first."""
+    counts = [len(titles) for titles in leading(every)]
+    none, one = counts.count(0), counts.count(1)
+    first = spoken([str(each) for each in found[:3]])
+    return (
+        f"Of {counted(len(counts), 'comparison')} {one} have one leader, {len(counts) - one - none} several that are "
+        f"not told apart, and {none} none: their seeds do not decide. Of methods with {ENOUGH} or more comparisons "
+        f"that do, {first} lead most often, each among those that ran beside it."
+    )
+
+
+def by_method(found: list[Tally]) -> Iterator[str]:
+    """Return the lines of a table of how often each method leads."""
+    yield f"| method | leads | alone | {' | '.join(KINDS)} |"
+    yield "|---|---|---|" + "---|" * len(KINDS)
+    for title, told, leads, alone in found:
+        cells = [f"{leads[column]} of {told[column]}" if told[column] else NOTHING for column in KINDS]
+        yield f"| {title} | {leads.total()} of {told.total()} | {alone} | {' | '.join(cells)} |"
+
+
+def drawn(found: list[Tally], width: float) -> Picture:
+    """Draw the shares of comparisons in which each method leads alone, leads with others and is behind."""
+    picture = style.new_figure(0.5 + 0.17 * len(found), width)
+    axes = picture.add_subplot()
+    for at, (_, told, leads, alone) in enumerate(found):
+        left, count = 0.0, told.total()
+        for part, colour in zip((alone, leads.total() - alone, count - leads.total()), SHADES, strict=True):
+            axes.barh(at, part / count, 0.78, left, color=colour, linewidth=0)
+            if part / count > 0.06:
+                ink = "white" if colour == SHADES[0] else style.INK_ON_COLOUR
+                axes.text(left + part / count / 2, at, str(part), ha="center", va="center", fontsize=6, color=ink)
+            left += part / count
+    axes.set_yticks(range(len(found)), [one.title for one in found], fontsize=6.5)
+    axes.set(xlabel="share of the comparisons that decide", xlim=(0, 1), ylim=(len(found) - 0.5, -0.5))
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.tick_params("y", length=0)
+    axes.spines["left"].set_visible(False)
+    handles = [Patch(color=colour, label=label) for colour, label in zip(SHADES, PARTS, strict=True)]
+    picture.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=6.5)
+    return picture
+
+
 def table(every: list[dict[str, object]]) -> Iterator[str]:
     """Return the lines of the board as a table that can be filtered, a row a comparison."""
     heads = (
@@ -95,9 +191,7 @@ def table(every: list[dict[str, object]]) -> Iterator[str]:
         "core hours",
     )
     yield '<table id="board"><thead><tr>' + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"
-    compared = ("problem", "problem_label", "objective", "metric", "rounds")
-    for about, group in groupby(every, key=lambda row: tuple(row[key] for key in compared)):
-        methods = list(group)
+    for about, methods in comparisons(every):
         identity, problem, objective, metric, rounds = about
         seeds = sorted({int(str(row["seeds"])) for row in methods})
         files = dict.fromkeys(str(row["file"]) for row in methods)
@@ -146,32 +240,24 @@ def entries(archive: Archive) -> Iterator[str]:
 
 def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, object]]]:
     """Return the page, and its standings; its picture is written."""
-    found = list(board(archive))
-    every = list(rows(found))
-    by_file: dict[str, list[Compared]] = {}
-    for entry, met in found:
-        by_file.setdefault(entry.file.name, []).extend(comparison(met, entry))
-    compared = [one for own in by_file.values() for one in own]
-    # Each file in turn, or one of many comparisons would be all of the picture.
-    turns = [id(one) for turn in zip_longest(*by_file.values()) for one in turn if one is not None and one.unit > 0]
+    every = list(rows(board(archive)))
+    found = tallies(every)
     with style.applied():
-        drawing = drawn([one for one in compared if id(one) in turns[:MOST_PANELS]])
-    assert drawing.narrow is not None
-    write_pictures("board", drawing.figure, drawing.narrow)
-    cut = (
-        f" {MOST_PANELS} comparisons are drawn, of each file in turn; the table has all."
-        if len(compared) > MOST_PANELS
-        else ""
-    )
+        write_pictures("board", *(drawn(found, width) for width in (WIDE, NARROW)))
     versions = ", ".join(f"[{name}]({name}.csv)" for name in frozen) or "none yet"
     lines = [
         "# The board",
-        f"**{who_leads(compared)}**",
+        f"**{in_a_sentence(every, found)}**",
         HOW,
-        shown("board", drawing.alternative),
-        f"{HOW_TO_READ}{cut} Drawn by `python docs/make_board.py` from the files below.",
-        f"## Standings\n\n{counted(len(found), 'comparison')}. Versions that never change: {versions}; this page "
-        "is the next, and grows with the archive.",
+        shown("board", f"Stacked bars, a method each: {'; '.join(map(str, found))}."),
+        "Counts stand in the bars. Drawn by `python docs/make_board.py` from the files below.",
+        "## By method\n\nIn how many of the comparisons that tell a method from others or name it it leads, in how "
+        "many alone, and by what regret is under. It says nothing about problems that are not here; runs that are "
+        "scored by two metrics count twice; and the field differs from line to line: a method meets those of its "
+        f"papers and files. Methods of {ENOUGH} such comparisons or more.",
+        "\n".join(by_method(found)),
+        f"## Standings\n\n{counted(len(leading(every)), 'comparison')}. Versions that never change: {versions}; this "
+        "page is the next, and grows with the archive.",
         FILTER,
         "\n".join(table(every)),
         "## Who added what",
