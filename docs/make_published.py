@@ -141,10 +141,10 @@ CURVES = {
     "ziomek2025": (),
 }
 """Experiment: the paper's figures that its page shows as ours, out of the published results."""
-AS_PUBLISHED = {"huang2024-as-published": "huang2024"}
-"""Experiments with the settings of published code: that with ours, of the same labels, beside which they are judged."""
+JUDGED_BESIDE = {"huang2024-as-published": "huang2024", "shifts-1-fresh": "shifts-1"}
+"""Experiments with other settings or seeds: that of the same labels and claims beside which they are judged."""
 FINAL_ALONE = (
-    *("shifts-1", "grand-tour", "tay2024-as-coded", "tay2024-regions", "drmobo-sets"),
+    *("shifts-1", "shifts-1-fresh", "grand-tour", "tay2024-as-coded", "tay2024-regions", "drmobo-sets"),
     *("unknown-prior-contextual", "drifting", "saday2023", "huang2024-models", "shifts"),
 )
 """Experiments whose published results hold final numbers alone."""
@@ -427,7 +427,7 @@ def marks_of_verdicts(experiment: str) -> tuple[str, str]:
 
 def side_by_side(experiment: str, root: Path = Path()) -> str:
     """Return what is claimed of one experiment, judged by it and by another with the same labels."""
-    ours, cubes = AS_PUBLISHED[experiment], StandingCubes(root / PUBLISHED)
+    ours, cubes = JUDGED_BESIDE[experiment], StandingCubes(root / PUBLISHED)
     file = root / f"config/claims/{ours}.yaml"
     left = [record for record in judge(file, cubes) if record["experiment"] == ours]
     right = judge(file, cubes, experiment)
@@ -499,7 +499,7 @@ def main() -> None:
         write_pictures("totals", *(drawn_totals(Path(), width) for width in (WIDE, NARROW)))
     for experiment in NUMBERS:
         write_section(page_of(experiment), numbers(experiment), marks(experiment))
-    for experiment in AS_PUBLISHED:
+    for experiment in JUDGED_BESIDE:
         write_section(page_of(experiment), side_by_side(experiment), marks_of_verdicts(experiment))
     for experiment in SEEN:
         write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))

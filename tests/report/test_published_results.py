@@ -12,7 +12,7 @@ from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
 
-EACH, ALL = 1_000_000, 6_000_000
+EACH, ALL = 1_000_000, 6_600_000
 """Bytes; thirty seeds of a large experiment, with regret up to some rounds, take as many."""
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 
@@ -68,7 +68,7 @@ def test_no_interval_is_without_bounds(judged):
     [
         ("NUMBERS", "numbers", "marks"),
         ("SEEN", "seen", "marks_of_overview"),
-        ("AS_PUBLISHED", "side_by_side", "marks_of_verdicts"),
+        ("JUDGED_BESIDE", "side_by_side", "marks_of_verdicts"),
     ],
 )
 def test_sections_of_pages_are_made_of_the_published_results(root, experiments, section, marks_of):

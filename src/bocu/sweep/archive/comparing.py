@@ -4,6 +4,7 @@ Branches meet where problem and metric have the same identities; methods that pu
 differ the common ones are compared, as far as files keep them.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -74,14 +75,19 @@ def met_by(entry: ArchivedFile, archive: Archive) -> Iterator[Run]:
 
 
 def board(archive: Archive) -> Iterator[tuple[ArchivedFile, Meeting]]:
-    """Return all that meets in an archive, a problem and metric once: by the labels of the first file that has both."""
-    seen: set[tuple[str, str]] = set()
+    """Return all that meets in an archive, a problem and metric once: by the labels of the file with most methods."""
+    foremost: dict[tuple[str, str], tuple[int, ArchivedFile]] = {}
     for entry in archive.entries:
+        methods = Counter(run.key[0] for run in entry.runs)
+        for of in entry.reduced.identities.values():
+            for metric in of["metrics"].values():
+                there = of["problem"], metric
+                if there not in foremost or methods[of["problem"]] > foremost[there][0]:
+                    foremost[there] = methods[of["problem"]], entry
+    for entry in archive.entries:
+        elsewhere = {there for there, (_, first) in foremost.items() if first is not entry}
         others = list(met_by(entry, archive))
-        yield from ((entry, each) for each in meetings(entry, others, without=seen, same_seeds=False))
-        seen |= {
-            (of["problem"], metric) for of in entry.reduced.identities.values() for metric in of["metrics"].values()
-        }
+        yield from ((entry, each) for each in meetings(entry, others, without=elsewhere, same_seeds=False))
 
 
 def meetings(
