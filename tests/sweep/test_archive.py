@@ -115,6 +115,8 @@ def test_on_the_board_every_problem_that_several_played_stands_once_under_each_m
         if played[of["problem"]] > 1
     }
     assert {(problem, metric) for problem, _, metric in found} == asked
+    shown = {entry.file.stem for entry, met in board(archive) if met.problem == "plant-jump"}
+    assert shown == {"shifts-1"}, "twelve methods there, three of them again in shifts-1-fresh, on other seeds"
 
 
 #: Versions of the board that are frozen.
