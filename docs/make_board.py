@@ -38,7 +38,7 @@ COLUMNS = (
 COMPARED = ("problem", "problem_label", "objective", "metric", "rounds")
 KINDS = ("SO", "DRO", "WCS", "GEN", "of what is deployed", "other")
 SHADES = (style.BLUE, "#8FB4DC", style.PALE)
-PARTS = ("leads alone", "leads with others", "behind")
+PARTS = ("leads alone", "leads, not alone", "behind")
 ENOUGH = 10  # comparisons with a leader, of a method that is named in the first sentence or has a line
 FILTER = """<p><label>Only rows with <input type="search" id="board-filter" size="24"></label></p>
 <script>
@@ -125,25 +125,37 @@ def tallies(every: list[dict[str, object]]) -> list[Tally]:
                 title, column = str(row["title"]), kind(str(about[3]))
                 told[title][column] += 1
                 leads[title][column] += row["standing"] == LEADING
-    alone = Counter(title for titles in leading(every) if len(titles) == 1 for title in titles)
+    alone = Counter(title for methods in standings(every) if is_alone(methods) for title in methods[LEADING])
     found = [Tally(title, own, leads[title], alone[title]) for title, own in told.items() if own.total() >= ENOUGH]
     return sorted(found, key=lambda one: one.leads.total() / one.told.total(), reverse=True)
 
 
-def leading(every: list[dict[str, object]]) -> list[list[str]]:
-    """Return who leads in each comparison."""
-    return [[str(row["title"]) for row in own if row["standing"] == LEADING] for _, own in comparisons(every)]
+def standings(every: list[dict[str, object]]) -> list[dict[str, list[str]]]:
+    """Return the methods of each comparison, by their standing."""
+    found = []
+    for _, methods in comparisons(every):
+        titles: dict[str, list[str]] = {LEADING: []}
+        for row in methods:
+            titles.setdefault(str(row["standing"]), []).append(str(row["title"]))
+        found.append(titles)
+    return found
+
+
+def is_alone(methods: dict[str, list[str]]) -> bool:
+    """Return whether one method leads and all others are told behind it."""
+    return len(methods[LEADING]) == 1 and methods.keys() <= {LEADING, BEHIND, "yardstick"}
 
 
 def in_a_sentence(every: list[dict[str, object]], found: list[Tally]) -> str:
     """Return what the board says first."""
-    counts = [len(titles) for titles in leading(every)]
-    none, one = counts.count(0), counts.count(1)
+    compared = standings(every)
+    none, one = sum(not methods[LEADING] for methods in compared), sum(map(is_alone, compared))
     first = spoken([str(each) for each in found[:3]])
     return (
-        f"Of {counted(len(counts), 'comparison')} {one} have one leader, {len(counts) - one - none} several that are "
-        f"not told apart, and {none} none: their seeds do not decide. Of methods with {ENOUGH} or more comparisons "
-        f"that do, {first} lead most often, each among those that ran beside it."
+        f"Of {counted(len(compared), 'comparison')} {one} have one leader and all others behind it, "
+        f"{len(compared) - one - none} leaders that some are not told from, and {none} none: their seeds do not "
+        f"decide. Of methods with {ENOUGH} or more comparisons that do, {first} lead most often, each among those that "
+        "ran beside it."
     )
 
 
@@ -256,8 +268,8 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
         "scored by two metrics count twice; and the field differs from line to line: a method meets those of its "
         f"papers and files. Methods of {ENOUGH} such comparisons or more.",
         "\n".join(by_method(found)),
-        f"## Standings\n\n{counted(len(leading(every)), 'comparison')}. Versions that never change: {versions}; this "
-        "page is the next, and grows with the archive.",
+        f"## Standings\n\n{counted(len(standings(every)), 'comparison')}. Versions that never change: {versions}; "
+        "this page is the next, and grows with the archive.",
         FILTER,
         "\n".join(table(every)),
         "## Who added what",
