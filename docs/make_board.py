@@ -16,9 +16,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 from make_published import shown, write_pictures
 from matplotlib.figure import Figure as Picture
-from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from bocu.core import style
@@ -39,7 +39,10 @@ COMPARED = ("problem", "problem_label", "objective", "metric", "rounds")
 KINDS = ("SO", "DRO", "WCS", "GEN", "of what is deployed", "other")
 SHADES = (style.BLUE, "#8FB4DC", style.PALE)
 PARTS = ("leads alone", "leads, not alone", "behind")
-ENOUGH = 10  # comparisons with a leader, of a method that is named in the first sentence or has a line
+INKS = ("white", style.INK_ON_COLOUR, style.INK_ON_COLOUR)
+LEAST_WRITTEN = 0.06  # share whose bar has room for its count
+ENOUGH = 10  # comparisons that tell where a method stands, for it to have a line
+YARDSTICK = "yardstick"
 FILTER = """<p><label>Only rows with <input type="search" id="board-filter" size="24"></label></p>
 <script>
 document.getElementById("board-filter").addEventListener("input", (event) => {
@@ -75,7 +78,7 @@ def rows(found: Iterable[tuple[ArchivedFile, Meeting]]) -> Iterator[dict[str, ob
                 "seeds": len(table.regrets[key]),
                 "mean_regret": table.means[key],
                 "relative": table.means[key] / least if least > 0 else "",
-                "standing": table.standing.get(key, "yardstick"),
+                "standing": table.standing.get(key, YARDSTICK),
                 "core_hours": core_hours(run),
             }
 
@@ -104,59 +107,42 @@ def kind(metric: str) -> str:
 
 
 class Tally(NamedTuple):
-    """How often a method leads, by the column of the metric; alone in some of these."""
+    """How often a method leads."""
 
     title: str
-    told: Counter[str]  # comparisons that tell it from others or name it: where nobody leads, seeds are too few
+    told: Counter[str]  #: by the column of the metric, comparisons in which it is told to lead or to be behind.
     leads: Counter[str]
-    alone: int
+    alone: int  #: comparisons in which all others are told behind it.
 
     def __str__(self) -> str:
         return f"{self.title} ({self.leads.total()} of {self.told.total()})"
 
 
-def tallies(every: list[dict[str, object]]) -> list[Tally]:
-    """Return the tallies of the methods of enough comparisons, who leads most often first."""
+def tallied(every: list[dict[str, object]]) -> tuple[str, list[Tally]]:
+    """Return what the board says first, and the tallies of methods of enough comparisons, by how often they lead."""
     told: dict[str, Counter[str]] = defaultdict(Counter)
     leads: dict[str, Counter[str]] = defaultdict(Counter)
+    alone: Counter[str] = Counter()
+    count = none = 0
     for about, methods in comparisons(every):
+        column = kind(str(about[3]))
+        leading = [str(row["title"]) for row in methods if row["standing"] == LEADING]
+        count, none = count + 1, none + (not leading)
+        if len(leading) == 1 and {row["standing"] for row in methods} <= {LEADING, BEHIND, YARDSTICK}:
+            alone.update(leading)
         for row in methods:
             if row["standing"] in (LEADING, BEHIND):
-                title, column = str(row["title"]), kind(str(about[3]))
-                told[title][column] += 1
-                leads[title][column] += row["standing"] == LEADING
-    alone = Counter(title for methods in standings(every) if is_alone(methods) for title in methods[LEADING])
+                told[str(row["title"])][column] += 1
+                leads[str(row["title"])][column] += row["standing"] == LEADING
     found = [Tally(title, own, leads[title], alone[title]) for title, own in told.items() if own.total() >= ENOUGH]
-    return sorted(found, key=lambda one: one.leads.total() / one.told.total(), reverse=True)
-
-
-def standings(every: list[dict[str, object]]) -> list[dict[str, list[str]]]:
-    """Return the methods of each comparison, by their standing."""
-    found = []
-    for _, methods in comparisons(every):
-        titles: dict[str, list[str]] = {LEADING: []}
-        for row in methods:
-            titles.setdefault(str(row["standing"]), []).append(str(row["title"]))
-        found.append(titles)
-    return found
-
-
-def is_alone(methods: dict[str, list[str]]) -> bool:
-    """Return whether one method leads and all others are told behind it."""
-    return len(methods[LEADING]) == 1 and methods.keys() <= {LEADING, BEHIND, "yardstick"}
-
-
-def in_a_sentence(every: list[dict[str, object]], found: list[Tally]) -> str:
-    """Return what the board says first."""
-    compared = standings(every)
-    none, one = sum(not methods[LEADING] for methods in compared), sum(map(is_alone, compared))
-    first = spoken([str(each) for each in found[:3]])
-    return (
-        f"Of {counted(len(compared), 'comparison')} {one} have one leader and all others behind it, "
-        f"{len(compared) - one - none} leaders that some are not told from, and {none} none: their seeds do not "
-        f"decide. Of methods with {ENOUGH} or more comparisons that do, {first} lead most often, each among those that "
-        "ran beside it."
+    found.sort(key=lambda one: one.leads.total() / one.told.total(), reverse=True)
+    sentence = (
+        f"Of {counted(count, 'comparison')} {alone.total()} have one leader and all others behind it, "
+        f"{count - alone.total() - none} leaders that some are not told from, and {none} none: their seeds do not "
+        f"decide. Of methods with {ENOUGH} or more comparisons that do, {spoken([str(one) for one in found[:3]])} lead "
+        "most often, each among those that ran beside it."
     )
+    return sentence, found
 
 
 def by_method(found: list[Tally]) -> Iterator[str]:
@@ -170,23 +156,23 @@ def by_method(found: list[Tally]) -> Iterator[str]:
 
 def drawn(found: list[Tally], width: float) -> Picture:
     """Draw the shares of comparisons in which each method leads alone, leads with others and is behind."""
+    counts = pd.DataFrame(
+        [(one.alone, one.leads.total() - one.alone, one.told.total() - one.leads.total()) for one in found],
+        index=[one.title for one in found],
+        columns=PARTS,
+    )
+    shares = counts.div(counts.sum(axis=1), axis=0)
     picture = style.new_figure(0.5 + 0.17 * len(found), width)
-    axes = picture.add_subplot()
-    for at, (_, told, leads, alone) in enumerate(found):
-        left, count = 0.0, told.total()
-        for part, colour in zip((alone, leads.total() - alone, count - leads.total()), SHADES, strict=True):
-            axes.barh(at, part / count, 0.78, left, color=colour, linewidth=0)
-            if part / count > 0.06:
-                ink = "white" if colour == SHADES[0] else style.INK_ON_COLOUR
-                axes.text(left + part / count / 2, at, str(part), ha="center", va="center", fontsize=6, color=ink)
-            left += part / count
-    axes.set_yticks(range(len(found)), [one.title for one in found], fontsize=6.5)
-    axes.set(xlabel="share of the comparisons that decide", xlim=(0, 1), ylim=(len(found) - 0.5, -0.5))
+    axes = shares.plot.barh(stacked=True, width=0.78, color=SHADES, legend=False, ax=picture.add_subplot())
+    for bars, part, ink in zip(axes.containers, PARTS, INKS, strict=True):
+        told = counts[part].astype(str).where(shares[part] > LEAST_WRITTEN, "")
+        axes.bar_label(bars, told, label_type="center", fontsize=6, color=ink)
+    axes.invert_yaxis()
+    axes.set(xlabel="share of the comparisons that decide", xlim=(0, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.tick_params("y", length=0)
+    axes.tick_params("y", length=0, labelsize=6.5)
     axes.spines["left"].set_visible(False)
-    handles = [Patch(color=colour, label=label) for colour, label in zip(SHADES, PARTS, strict=True)]
-    picture.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=6.5)
+    picture.legend(handles=axes.containers, labels=PARTS, loc="outside lower center", ncols=3, fontsize=6.5)
     return picture
 
 
@@ -253,13 +239,13 @@ def entries(archive: Archive) -> Iterator[str]:
 def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, object]]]:
     """Return the page, and its standings; its picture is written."""
     every = list(rows(board(archive)))
-    found = tallies(every)
+    sentence, found = tallied(every)
     with style.applied():
         write_pictures("board", *(drawn(found, width) for width in (WIDE, NARROW)))
     versions = ", ".join(f"[{name}]({name}.csv)" for name in frozen) or "none yet"
     lines = [
         "# The board",
-        f"**{in_a_sentence(every, found)}**",
+        f"**{sentence}**",
         HOW,
         shown("board", f"Stacked bars, a method each: {'; '.join(map(str, found))}."),
         "Counts stand in the bars. Drawn by `python docs/make_board.py` from the files below.",
@@ -268,8 +254,8 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
         "scored by two metrics count twice; and the field differs from line to line: a method meets those of its "
         f"papers and files. Methods of {ENOUGH} such comparisons or more.",
         "\n".join(by_method(found)),
-        f"## Standings\n\n{counted(len(standings(every)), 'comparison')}. Versions that never change: {versions}; "
-        "this page is the next, and grows with the archive.",
+        f"## Standings\n\nA row a comparison. Versions that never change: {versions}; this page is the "
+        "next, and grows with the archive.",
         FILTER,
         "\n".join(table(every)),
         "## Who added what",

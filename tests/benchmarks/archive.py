@@ -1,8 +1,8 @@
-"""How long an archive of very many runs takes to be listed and drawn.
+"""How long an archive of very many runs takes to be listed and compared.
 
 Run ``OMP_NUM_THREADS=1 python tests/benchmarks/archive.py [--files 10] [--branches 200] [--seeds 50]``: files of
-synthetic regret with identities, in a temporary folder, listed by `bocu archive list` and drawn as docs/make_board.py
-draws the board.
+synthetic regret with identities, in a temporary folder, listed by `bocu archive list` and compared as
+docs/make_board.py does for the board.
 """
 
 import argparse
@@ -97,21 +97,16 @@ def main() -> None:
         print(
             f"{told.stdout.splitlines()[-1]}; {stored / 1e6:.1f} MB; listed in {time.perf_counter() - begun[0]:.1f} s"
         )
-        from make_board import rows
+        from make_board import rows, table, tallied
 
-        from bocu.core import style
-        from bocu.pages.archived import comparison
-        from bocu.pages.figures.who_wins import drawn
         from bocu.sweep.archive.comparing import board
         from bocu.sweep.archive.entries import Archive
 
         begun = time.perf_counter(), time.process_time()
-        found = list(board(Archive(Path(folder))))
-        with style.applied():
-            drawn([one for entry, met in found for one in comparison(met, entry)])
-        methods, spent = len(list(rows(found))), time.perf_counter() - begun[0]
-        worked = time.process_time() - begun[1]
-        print(f"{len(found)} comparisons, {methods} rows: drawn in {spent:.1f} s, of them {worked:.1f} s of work")
+        every = list(rows(board(Archive(Path(folder)))))
+        lines = [tallied(every)[0], *table(every)]
+        spent, worked = time.perf_counter() - begun[0], time.process_time() - begun[1]
+        print(f"{len(every)} rows, {len(lines)} lines: written in {spent:.1f} s, {worked:.1f} s of work")
 
 
 if __name__ == "__main__":
