@@ -54,8 +54,8 @@ document.getElementById("board-filter").addEventListener("input", (event) => {
 HOW = (
     "Every method that the [published results](archive.md) have of a problem, whoever added it: what ran on the same "
     "problem, by its [identity](archive.md#identities), under the same metric, on seeds in common. Regret is relative "
-    "to the least mean; who leads is bold and comes first, told from luck over 30 paired seeds "
-    "([how](statistics.md#verdicts))."
+    f"to the least mean ({NOTHING} where that is not positive); who leads, with the least or told to have hardly more, "
+    "is bold and comes first, told from luck over 30 paired seeds ([how](statistics.md#verdicts))."
 )
 
 
@@ -249,8 +249,8 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
         HOW,
         shown("board", f"Stacked bars, a method each: {'; '.join(map(str, found))}."),
         "Counts stand in the bars. Drawn by `python docs/make_board.py` from the files below.",
-        "## By method\n\nIn how many of the comparisons that tell a method from others or name it it leads, in how "
-        "many alone, and by what regret is under. It says nothing about problems that are not here; runs that are "
+        "## By method\n\nComparisons in which a method leads, of those that decide about it; in which it leads alone; "
+        "and the former by what regret is under. It says nothing about problems that are not here; runs that are "
         "scored by two metrics count twice; and the field differs from line to line: a method meets those of its "
         f"papers and files. Methods of {ENOUGH} such comparisons or more.",
         "\n".join(by_method(found)),

@@ -132,6 +132,10 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
             "one leads in 2 of 2 comparisons, in 1 of them alone.",
         ),
         ([compared("a", one=1, two=2), compared("b", one=2, two=1)], "one and two lead in 1 of 2 comparisons."),
+        (  # one that has fewer methods counts with the others
+            [compared("a", one=1, two=2), compared("b", one=1, two=2, six=3), compared("c", one=1, two=2)],
+            "one leads in 3 of 3 comparisons, always alone.",
+        ),
         (
             [compared("a", one=1, two=2), compared("b", six=1, ten=2)],
             "one leads in 1 of 1 comparison on a, always alone. six leads in 1 of 1 comparison on b, always alone.",

@@ -53,8 +53,9 @@ MOST_PANELS = 60  #: Comparisons that are drawn; the table has all.
 HOW_TO_READ = (
     "A panel is a problem and what its runs are scored by; the least mean regret counts as 1. Dots: seeds, those that "
     f"stick ringed. Bars: {CONFIDENCE:.0%} intervals of the mean difference from the least, corrected for all pairs of "
-    f"a panel. Shaded: who leads, from {VERDICT_SEEDS} paired seeds on, bold where in the whole row. Hollow: neither "
-    f"leading nor behind; from {LEAST_SEEDS} to {VERDICT_SEEDS - 1} seeds nothing is more than a leaning."
+    f"a panel. Shaded: who leads, with the least or told to have hardly more, from {VERDICT_SEEDS} paired seeds on, "
+    f"bold where in the whole row. Hollow: neither leading nor behind; from {LEAST_SEEDS} to {VERDICT_SEEDS - 1} seeds "
+    "nothing is more than a leaning."
 )
 
 
@@ -216,10 +217,14 @@ def leaders(found: Sequence[Compared]) -> list[str]:
 
 
 def _by_first(found: Sequence[Compared]) -> dict[tuple[str, ...], list[Compared]]:
-    """Return the comparisons by who leads most often of those that are compared with each other."""
+    """Return the comparisons by who leads most often of those that are compared with each other.
+
+    A comparison of some of the methods counts with the first one of all of them and more.
+    """
+    fields = sorted({frozenset(each.competing): None for each in found}, key=len, reverse=True)
     groups: dict[frozenset[str], list[Compared]] = {}
     for each in found:
-        groups.setdefault(frozenset(each.competing), []).append(each)
+        groups.setdefault(next(field for field in fields if field.issuperset(each.competing)), []).append(each)
     by_first: dict[tuple[str, ...], list[Compared]] = {}
     for group in groups.values():
         by_first.setdefault(_first(group), []).extend(group)
