@@ -28,7 +28,6 @@ from bocu.core.io.files import process_runs, regular_file, write_json
 from bocu.core.io.hashes import edit_of, forget_digest
 from bocu.sweep.experiment.paths import RESULTS, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.experiment.products import flat
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
@@ -189,10 +188,8 @@ def locked_files(plan: Plan) -> list[str]:
     if not outputs:
         return []
     needed = [f"{plan.results}/"]
-    for problem in plan.problems:
-        for inputs in (plan.inputs.problem(problem), plan.inputs.prior(problem)):
-            for file in flat(inputs):
-                needed += [file, f"{Path(file).parent.as_posix()}/raw/"]
+    for file in plan.inputs.of_problems():
+        needed += [file, f"{Path(file).parent.as_posix()}/raw/"]
     return sorted(file for file in outputs if file.startswith(tuple(needed)))
 
 
