@@ -229,11 +229,6 @@ def _locks_of(call: Call) -> list[Path]:
     return found
 
 
-def living(known: Iterable[Call]) -> list[Call]:
-    """Return the calls whose Snakemake runs."""
-    return [call for call in known if call.is_alive()]
-
-
 def locks_are_new() -> bool:
     """Whether Snakemake's locks may be of a call that has no note yet: it writes them shortly before."""
     noted = max((call.started for call in calls()), default=0.0)
@@ -247,7 +242,7 @@ def hindrance(plan: Plan) -> str | None:
     if not files:
         return None
     what = files[0] + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-    alive = living(calls())
+    alive = [call for call in calls() if call.is_alive()]
     if not alive:
         return f"{what}: locked by a Snakemake that was killed; `bocu resume FILE` waits for its jobs and goes on"
     names = "; ".join(f"{call}, for '{call.experiment}'" for call in alive)
