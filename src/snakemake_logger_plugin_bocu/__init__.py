@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from logging import INFO, WARNING, LogRecord
 from typing import Any
 
@@ -73,9 +73,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _lines(self, record: LogRecord) -> Iterable[str]:
-        event = getattr(record, "event", None)
-        tell = _TELL.get(event) if event else None
-        if tell is not None:
+        if tell := _TELL.get(getattr(record, "event", None)):
             return tell(self, record)
         if record.levelno >= WARNING:
             return self._as_snakemake_does(record)
@@ -182,7 +180,7 @@ def _logs(given: Mapping[str, Any]) -> Sequence[str]:
     return [str(log_file(path)) for path in given["output"]]
 
 
-_TELL = {
+_TELL: Mapping[object, Callable[[LogHandler, LogRecord], Iterable[str]]] = {
     LogEvent.WORKFLOW_STARTED: LogHandler._unsaid,
     LogEvent.RESOURCES_INFO: LogHandler._provided,
     LogEvent.RULEGRAPH: LogHandler._unsaid,

@@ -74,12 +74,11 @@ def test_parameters_that_move_together_never_meet_at_different_values() -> None:
     }
     scored = {label: [metric.label for metric in plan.metrics_of(label)] for label in plan.problems}
     assert scored["gp-sample-radius-0p2"] == ["kept-radius-0p2", "so"]
-    point = plan.sweep.points[1]
-    assert plan.sweep.labels(point) == {
-        "problems": {"gp-sample": "gp-sample-radius-0p2"},
-        "objectives": {"tv-dro": "tv-dro-radius-0p2"},
-        "algorithms": {},
-        "metrics": {"kept": "kept-radius-0p2"},
+    swept = {made: entry.base for made, entry in plan.sweep.entries.items() if entry.point == {"radius": "0p2"}}
+    assert swept == {
+        ("problems", "gp-sample-radius-0p2"): "gp-sample",
+        ("objectives", "tv-dro-radius-0p2"): "tv-dro",
+        ("metrics", "kept-radius-0p2"): "kept",
     }
 
 

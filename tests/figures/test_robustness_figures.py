@@ -17,7 +17,7 @@ from bocu.pages.figures.robust_decisions import PriceOfRobustness, PriceOfRobust
 from bocu.pages.report.tables import foremost
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.sweep.evaluation.cubes import metrics_off_paths
-from bocu.sweep.evaluation.price_of_robustness import prices
+from bocu.sweep.evaluation.robust_decisions import prices
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.seed_run import build_problem
 

@@ -16,7 +16,7 @@ from bocu.pages.figures.times import Cost, CostParameters, DensityEstimates, Run
 from bocu.pages.report.pictures import pictures
 from bocu.robust.ambiguity import KullbackLeibler, TotalVariation
 from bocu.sweep.evaluation.curves import medians as _medians
-from bocu.sweep.evaluation.one_decision import objectives_of, reach
+from bocu.sweep.evaluation.robust_decisions import objectives_of, reach
 from bocu.sweep.evaluation.run_statistics import SECONDS
 
 

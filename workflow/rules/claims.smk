@@ -1,7 +1,5 @@
 # What is claimed of the experiment, judged by its cubes.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
-
 
 rule claims:
     input:

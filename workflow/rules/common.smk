@@ -4,7 +4,8 @@
 import sys
 
 try:
-    from bocu.sweep import snakefile
+    from bocu.sweep import calls, snakefile
+    from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 except ModuleNotFoundError as error:
     sys.exit(
         f"error: {error}; install the package in this environment first: pip install -e ."
@@ -30,8 +31,8 @@ onstart:
 
 
 onsuccess:
-    snakefile.end()
+    calls.end()
 
 
 onerror:
-    snakefile.end()
+    calls.end()

@@ -1,7 +1,5 @@
 # Cubes: all branches of a problem, with the digest that figures and tables read; then all problems.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
-
 
 rule cube:
     input:

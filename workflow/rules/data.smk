@@ -3,8 +3,6 @@
 # the copy and of what is prepared from it: Snakemake passes over a copy that is missing where the prepared file stands,
 # and so would pass over a corrected file that was refused. Known hashes are parameters of both for the same reason.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
-
 
 # On a cluster, computing nodes may see neither the network nor the mirror.
 localrules:

@@ -1,6 +1,5 @@
 # Figures, drawn from digests, cubes and runs.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 from bocu.sweep.jobs import Words
 
 

@@ -1,7 +1,5 @@
 # Candidate priors, one job each.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
-
 
 rule fit_prior:
     input:

@@ -1,6 +1,5 @@
 # The report, of the whole experiment and of what exists so far.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 from bocu.sweep.staleness import partial_report
 
 

@@ -5,7 +5,6 @@ from bocu.sweep.experiment.resources import (
     optima_seconds,
     scoring_seconds,
 )
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
 
 
 rule optima:

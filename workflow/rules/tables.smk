@@ -1,8 +1,6 @@
 # Tables that simulators fill, which came with the project (data/shipped): computed anew where they are asked for by name,
 # in parts. The extra `problems` installs the simulators.
 
-from bocu.sweep.experiment.resources import stage_memory, stage_minutes
-
 
 localrules:
     simulated_tables,

@@ -1,5 +1,6 @@
-"""Commands on an experiment and its results: `bocu check`, `why`, `accept`, `prune`, `audit`, `verify`."""
+"""Commands on an experiment and its results: `bocu check`, `run`, `why`, `accept`, `prune`, `audit`, `verify`."""
 
+import logging
 import os
 import shutil
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bocu.commands.options import Experiment, Mirror, Settings, Trust
+from bocu.commands.options import Experiment, Mirror, Settings, Trust, writable
 from bocu.core.errors import BocuError
 from bocu.core.written import counted, size, table
 
@@ -34,6 +35,59 @@ def check_command(
         typer.echo(f"length-scale {source}: {', '.join(labels)}")
     told = ((len(plan.problems), "problem"), (len(plan.branches), "branch"), (jobs, "run job"), (runs, "run"))
     typer.echo(f"{experiment}: {', '.join(counted(*each) for each in told)}")
+
+
+def run_command(
+    experiment: Annotated[str, typer.Option(help="Experiment file, or the name of one under config/.")],
+    problem: Annotated[str, typer.Option(help="Label of a problem in it.")],
+    algorithm: Annotated[str, typer.Option(help="Label of an algorithm in it.")],
+    output: Annotated[Path, typer.Option(help="Run file to write.", callback=writable)],
+    objective: Annotated[
+        str, typer.Option(help="Label of an objective; `any` for algorithms that pursue none.")
+    ] = "any",
+    seed: Annotated[int, typer.Option(help="First seed.")] = 0,
+    seeds: Annotated[int, typer.Option(help="Number of seeds.")] = 1,
+    iterations: Annotated[int | None, typer.Option(help="Rounds; the experiment's if left out.")] = None,
+    mirror: Mirror = None,
+) -> None:
+    """Run seeds of one branch of an experiment and write a run file.
+
+    A problem that needs data or fitted priors finds them where the pipeline puts them; what is missing is named with
+    the command that makes it.
+    """
+    from bocu.core.io.progress import Progress
+    from bocu.core.parameters import validate
+    from bocu.sweep.experiment.configuration import Seeds
+    from bocu.sweep.experiment.fingerprints.fingerprint import definitions, fingerprint
+    from bocu.sweep.opening import open_plan
+    from bocu.sweep.runs.execution import Block, execute
+    from bocu.sweep.staleness import read_run_file
+
+    if output.exists():
+        try:
+            read_run_file(output)
+        except BocuError:
+            raise BocuError(
+                f"--output: {output}: found a file that is no run file; only a run file is replaced"
+            ) from None
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    plan = open_plan(experiment, mirror, [] if iterations is None else [f"iterations={iterations}"])
+    for note in plan.notes():
+        typer.echo(f"note: {note}", err=True)
+    wanted = validate(Seeds, {"first": seed, "count": seeds}, "--seed, --seeds: ")
+    branch = plan.branch(problem, objective, algorithm)
+    specification = {**branch.specification, "seeds": [wanted.first, wanted.first + wanted.count - 1]}
+    roots = plan.parameters.run_roots(branch)
+    code = fingerprint(*roots), definitions(roots)
+    inputs = plan.inputs.problem(problem)
+    given = plan.problem_parameters(problem).given_design
+    if given is not None:
+        inputs["initial"] = str(given.file)  # the pipeline's copy may not be there
+    block = Block(specification, inputs, *code)
+    checkpoints = output.with_name(f".{output.name}.checkpoints")
+    with Progress(block.rounds, "rounds") as progress:
+        execute(block, output, checkpoints, plan.experiment.checkpoint_seconds, progress.advance)
+    typer.echo(str(output))
 
 
 def why_command(
@@ -234,7 +288,7 @@ def verify_command(
     found = verify(plan)
     for fault in found.faults:
         typer.echo(fault)
-    faults = f"{len(found.faults)} faults" if len(found.faults) != 1 else "1 fault"
+    faults = counted(len(found.faults), "fault")
     new = len(found.unrecorded)
     first = f", {new} without a record of their SHA-256, which they have from now on" if new else ""
     typer.echo(f"{plan.results}: {len(found.read)} files read, {faults}, {len(found.missing)} not made yet{first}")

@@ -14,7 +14,7 @@ from bocu.core.loading import load, naming_extras
 from bocu.core.numerics import pin_kernel
 
 COMMANDS = {
-    "run": "bocu.commands.run:run_command",
+    "run": "bocu.commands.experiments:run_command",
     "list": "bocu.commands.listing:list_command",
     "check": "bocu.commands.experiments:check_command",
     "init": "bocu.commands.new:init_command",

@@ -17,24 +17,15 @@ def init_command(
 
     Nothing that stands is written over.
     """
-    from bocu.core.io.files import write_text
     from bocu.sweep.experiment.paths import LAID_OUT
 
-    files = [
-        Path(inside, name).relative_to(LAID_OUT)
+    files = {
+        folder / Path(inside, name).relative_to(LAID_OUT): Path(inside, name).read_text(encoding="utf-8")
         for inside, _, names in os.walk(LAID_OUT, followlinks=True)
         for name in names
         if not inside.endswith("__pycache__")
-    ]
-    for path in (folder / file for file in files):
-        if path.exists() or path.is_symlink():
-            raise BocuError(f"init: {path} stands already; nothing was written; give another folder")
-    for file in files:
-        try:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            write_text(folder / file, (LAID_OUT / file).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise BocuError(f"init: {folder / file}: {error.strerror or error}") from None
+    }
+    _write("init", files, "nothing was written; give another folder")
     typer.echo(f"{folder}: {len(files)} files")
     typer.echo(f"next: cd {folder}; snakemake --cores all; the quick start is config/config.yaml")
 
@@ -57,10 +48,7 @@ def new_command(
         raise BocuError(f"new: unknown kind '{kind}'; {nearest(kind, KINDS)}")
     words = _words(name)
     files = {folder / file: text for file, text in _written(kind, words).items()}
-    for path in files:
-        if path.exists() or path.is_symlink():
-            raise BocuError(f"new: {path} stands already; give another name or --folder")
-    _write(files)
+    _write("new", files, "give another name or --folder")
     for path in files:
         typer.echo(str(path))
     code, experiment, test = files
@@ -106,12 +94,16 @@ def _written(kind: str, words: list[str]) -> dict[str, str]:
     return {file: environment.get_template(f"{template}.jinja").render(told) for file, template in files.items()}
 
 
-def _write(files: dict[Path, str]) -> None:
+def _write(command: str, files: dict[Path, str], advice: str) -> None:
+    """Write texts to files, none of which may stand already."""
     from bocu.core.io.files import write_text
 
+    for path in files:
+        if path.exists() or path.is_symlink():
+            raise BocuError(f"{command}: {path} stands already; {advice}")
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
         except OSError as error:
-            raise BocuError(f"new: {path}: {error.strerror or error}") from None
+            raise BocuError(f"{command}: {path}: {error.strerror or error}") from None

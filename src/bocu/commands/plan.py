@@ -62,13 +62,10 @@ def plan_command(
 
 def _stages(plan: "Plan", staleness: "Staleness") -> Iterator[str]:
     from bocu.sweep.experiment.paths import FIGURE_SUFFIXES
-    from bocu.sweep.experiment.products import flat
 
     files = plan.products.by_stage()
-    inputs = [path for problem in plan.problems for path in flat(plan.inputs.problem(problem))]
-    inputs += [path for problem in plan.problems for path in flat(plan.inputs.prior(problem))]
     jobs = {
-        "data": sorted({path for path in inputs if not path.startswith(plan.results)}),
+        "data": sorted(path for path in plan.inputs.of_problems() if not path.startswith(plan.results)),
         **{stage: names for stage, names in files.items() if stage != "digests"},  # the jobs of cubes make them
         "figures": [file for file in files["figures"] if file.endswith(FIGURE_SUFFIXES[0])],  # a job makes all formats
         "report": [plan.paths.report()],

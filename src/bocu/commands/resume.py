@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -95,13 +96,13 @@ def _taken_up(experiment: str, call: "Call") -> list[str]:
 
 def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:
     """Return when no job of the earlier calls is queued and no living Snakemake keeps a file of the plan locked."""
-    from bocu.sweep.calls import calls, living, locked_files, locks_are_new, queued
+    from bocu.sweep.calls import calls, locked_files, locks_are_new, queued
 
     said = ""
     while True:
         waiting = _counts(queued(earlier))
         if locked_files(plan):
-            waiting += [f"{call}, for '{call.experiment}'" for call in living(calls())]
+            waiting += [f"{call}, for '{call.experiment}'" for call in calls() if call.is_alive()]
             if not waiting and locks_are_new():
                 waiting = ["a Snakemake that begins"]
         if not waiting:
@@ -114,9 +115,7 @@ def _wait(plan: "Plan", earlier: "list[Call]", every: float) -> None:
 
 
 def _counts(jobs: "list[QueuedJob]") -> list[str]:
-    states: dict[str, int] = {}
-    for job in jobs:
-        states[job.state.lower()] = states.get(job.state.lower(), 0) + 1
+    states = Counter(job.state.lower() for job in jobs)
     return [f"jobs of SLURM: {', '.join(f'{count} {state}' for state, count in states.items())}"] if jobs else []
 
 

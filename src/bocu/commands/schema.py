@@ -243,8 +243,7 @@ def experiment_schema(installed: bool = False) -> dict[str, object]:
     from bocu.sweep.experiment.configuration import Experiment
     from bocu.sweep.experiment.registry import aliases
 
-    schema = json_schema_of(Experiment)
-    schema = {"$schema": DIALECT, **schema}
+    schema = {"$schema": DIALECT, **json_schema_of(Experiment)}
     definitions = schema["$defs"]
     kinds = {
         "ProblemEntry": "problem",

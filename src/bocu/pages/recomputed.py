@@ -26,7 +26,7 @@ from bocu.pages.report import embedded
 from bocu.pages.report.build import Part, build_page
 from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.opening import open_results
+from bocu.sweep.opening import plan_of, sources_as_made
 
 RELATIVE = 1e-9  #: By how much numbers may differ: other processors differ in the last bits.
 RELATIVE_SINGLE = 1e-5  #: The same of those that the page holds in single precision.
@@ -142,7 +142,7 @@ def verify_page(page: str | Path, trust: bool = False) -> Recomputed:
     with tempfile.TemporaryDirectory() as folder:
         parts = []
         for name in index["experiments"]:
-            plan = open_results(name, trust)
+            plan = plan_of(sources_as_made(name), trust)
             problems = [panel["problem"].removeprefix(f"{name}/") for panel in shown if panel["experiment"] == name]
             parts.append(_anew(plan, dict.fromkeys(problems), Path(folder, plan.results)))
         again = Path(folder, "index.html")

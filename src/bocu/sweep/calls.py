@@ -28,7 +28,6 @@ from bocu.core.io.files import process_runs, regular_file, write_json
 from bocu.core.io.hashes import edit_of, forget_digest
 from bocu.sweep.experiment.paths import RESULTS, in_clone, of_clone
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.experiment.products import flat
 
 CALLS = Path(RESULTS, ".calls")  # no experiment has this name: a label begins with a letter or digit
 LOCKS = Path(".snakemake/locks")
@@ -189,10 +188,8 @@ def locked_files(plan: Plan) -> list[str]:
     if not outputs:
         return []
     needed = [f"{plan.results}/"]
-    for problem in plan.problems:
-        for inputs in (plan.inputs.problem(problem), plan.inputs.prior(problem)):
-            for file in flat(inputs):
-                needed += [file, f"{Path(file).parent.as_posix()}/raw/"]
+    for file in plan.inputs.of_problems():
+        needed += [file, f"{Path(file).parent.as_posix()}/raw/"]
     return sorted(file for file in outputs if file.startswith(tuple(needed)))
 
 
@@ -232,11 +229,6 @@ def _locks_of(call: Call) -> list[Path]:
     return found
 
 
-def living(known: Iterable[Call]) -> list[Call]:
-    """Return the calls whose Snakemake runs."""
-    return [call for call in known if call.is_alive()]
-
-
 def locks_are_new() -> bool:
     """Whether Snakemake's locks may be of a call that has no note yet: it writes them shortly before."""
     noted = max((call.started for call in calls()), default=0.0)
@@ -250,7 +242,7 @@ def hindrance(plan: Plan) -> str | None:
     if not files:
         return None
     what = files[0] + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-    alive = living(calls())
+    alive = [call for call in calls() if call.is_alive()]
     if not alive:
         return f"{what}: locked by a Snakemake that was killed; `bocu resume FILE` waits for its jobs and goes on"
     names = "; ".join(f"{call}, for '{call.experiment}'" for call in alive)

@@ -104,17 +104,13 @@ class Forecaster:
         run = sum(blocks.values()) / max(len(blocks), 1) or UNFORECAST
         return {**usual, "score": usual["score"] + scoring, "run": run, **blocks}
 
-    def runs(self, branch: Branch) -> "list[Measured]":
-        """Return what run files of a branch tell, some of them."""
-        own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
-        return [run for run in map(measured, own[:_FILES]) if run and _kind(run.specification) == _kind_of(branch)]
-
     def _learn(self, branch: Branch) -> Callable[[int], BlockForecast]:
-        if found := self.runs(branch):
-            return functools.partial(_by_runs, branch, found)
-        if self.looks_elsewhere and (found := self._elsewhere.get(_kind_of(branch), [])):
-            return functools.partial(_by_runs, branch, found)
-        return functools.partial(_by_model, branch)
+        kind = _kind(branch.specification)
+        own = sorted(Path(self.plan.paths.run_file(branch, 0, 0)).parent.glob("seeds-*.nc"))
+        found = [run for run in map(measured, own[:_FILES]) if run and _kind(run.specification) == kind]
+        if not found and self.looks_elsewhere:
+            found = self._elsewhere.get(kind, [])
+        return functools.partial(_by_runs, branch, found) if found else functools.partial(_by_model, branch)
 
     @functools.cached_property
     def _elsewhere(self) -> dict[tuple[str, ...], list[Measured]]:
@@ -185,10 +181,6 @@ def _kind(specification: Specification) -> tuple[str, ...]:
     parts = (specification[part] for part in ("problem", "objective", "algorithm"))
     # Of code of one's own the latest times will do, whatever was edited since.
     return tuple(part["class"].partition("@")[0] if part else "" for part in parts)
-
-
-def _kind_of(branch: Branch) -> tuple[str, ...]:
-    return _kind(branch.specification)
 
 
 def _as_run(branch: Branch, specification: Specification) -> Branch:

@@ -91,7 +91,10 @@ def _log_in(log: Path, mode: str) -> Iterator[None]:
     except OSError as error:
         raise BocuError(f"{log}: the log could not be written: {error.strerror}") from None
     with opened as file, _standard_error_to(file) as terminal:
-        _log_to_standard_error()
+        logging.basicConfig(
+            level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr, force=True
+        )
+        logging.captureWarnings(True)
         try:
             with naming_extras():
                 yield
@@ -133,13 +136,6 @@ def _standard_error_to(file: Any) -> Iterator[Any]:
                 sys.stderr.flush()
             os.dup2(saved, 2)
             os.close(saved)
-
-
-def _log_to_standard_error() -> None:
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr, force=True
-    )
-    logging.captureWarnings(True)
 
 
 _MARKUP = re.compile(r"([\\*_`|])")

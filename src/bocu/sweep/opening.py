@@ -70,12 +70,7 @@ def open_plan_as_made(experiment: str | Path, trust: bool = False) -> Plan:
     Raises:
         BocuError: no such experiment, or it is faulty.
     """
-    return open_plan(experiment) if Path(experiment).is_file() else open_results(str(experiment), trust)
-
-
-def open_results(name: str, trust: bool = False) -> Plan:
-    """Do as `open_plan_as_made` by a name that a page tells, or the user."""
-    return plan_of(sources_as_made(name), trust)
+    return open_plan(experiment) if Path(experiment).is_file() else plan_of(sources_as_made(str(experiment)), trust)
 
 
 def sources_as_made(name: str) -> MadeFrom:
@@ -189,22 +184,19 @@ def sources_of(experiment: str | Path, mirror: str | None = None, settings: Sequ
     Raises:
         BocuError: no such file or experiment.
     """
-    found = _sources_of(experiment)
+    name = str(experiment)
+    written_as_file = name.endswith((".yaml", ".yml")) or "/" in name
+    if Path(experiment).is_file() or (written_as_file and os.path.lexists(experiment)):
+        found = MadeFrom([Path(experiment)], {})
+    elif written_as_file:
+        raise BocuError(f"{name}: no such file")
+    else:
+        found = _named(name)
     for text in settings:
         merge(found.settings, setting(text))
     if mirror is not None:
         found.settings["mirror"] = mirror
     return found
-
-
-def _sources_of(experiment: str | Path) -> MadeFrom:
-    name = str(experiment)
-    written_as_file = name.endswith((".yaml", ".yml")) or "/" in name
-    if Path(experiment).is_file() or (written_as_file and os.path.lexists(experiment)):
-        return MadeFrom([Path(experiment)], {})
-    if written_as_file:
-        raise BocuError(f"{name}: no such file")
-    return _named(name)
 
 
 def _named(name: str) -> MadeFrom:

@@ -81,16 +81,13 @@ def _compile_ahead(plan: Plan) -> None:
     """
     from bocu.robust.ambiguity import compiled
 
-    if not any(find("set", name).load().compiled for name in set(_sets(_specifications(plan)))) or compiled.is_ready():
+    specifications = [metric.specification for metric in plan.metrics]
+    specifications += [branch.specification for branch in plan.branches.values()]
+    if not any(find("set", name).load().compiled for name in set(_sets(specifications))) or compiled.is_ready():
         return
     print("compiling worst cases for this type of processor: some ten seconds, once", file=sys.stderr, flush=True)
     # In a process of its own, which gives the compiler's memory back.
     subprocess.run([sys.executable, "-P", "-c", _COMPILE], check=False)
-
-
-def _specifications(plan: Plan) -> list[Plain]:
-    metrics = [metric.specification for metric in plan.metrics]
-    return metrics + [branch.specification for branch in plan.branches.values()]
 
 
 def _sets(data: object) -> Iterator[str]:
@@ -113,11 +110,6 @@ def _given(workflow: Any) -> str | None:
     main = str(next(workflow.included).get_path_or_uri(secret_free=True))
     found = resolve_snakefile(None, allow_missing=True)
     return None if found is not None and main == str(Path(found).absolute()) else main
-
-
-def end() -> None:
-    """Take back what `begin` noted."""
-    calls.end()
 
 
 def _read_once(sources: Any) -> None:

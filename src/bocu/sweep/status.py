@@ -45,7 +45,6 @@ class BlockStatus:
 
     Attributes:
         rounds: rounds done of those of all its seeds; what a checkpoint holds counts, for the block resumes there.
-        of: all its rounds.
         error: where it failed, the last line of its log, or that it ended without one.
     """
 

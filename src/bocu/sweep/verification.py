@@ -19,7 +19,6 @@ from bocu.problems.data.catalogue import SOURCES
 from bocu.sweep.calls import CALLS
 from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.experiment.products import flat
 from bocu.sweep.origin_files import OriginFiles
 
 
@@ -97,13 +96,8 @@ def _as_written(found: Verification, file: str) -> None:
 
 def _prepared(plan: Plan) -> list[str]:
     """Return the prepared data sets of all problems, each once."""
-    files = [
-        file
-        for label in plan.problems
-        for inputs in (plan.inputs.problem(label), plan.inputs.prior(label))
-        for file in flat(inputs)
-    ]
-    return [file for file in dict.fromkeys(files) if file.startswith(tuple(f"data/{source}/" for source in SOURCES))]
+    folders = tuple(f"data/{source}/" for source in SOURCES)
+    return [file for file in plan.inputs.of_problems() if file.startswith(folders)]
 
 
 def _raw_files(plan: Plan, prepared: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What robustness is to the decisions of one problem, by the radius of a set.
 
-Its price, and what it buys: see `evaluation.price_of_robustness`. And the worst expectation of one decision with what
+Its price, and what it buys: see `evaluation.robust_decisions`. And the worst expectation of one decision with what
 every objective is of it, after Tay et al. (2024, figure 1), who draw a diagram; this is a decision of a problem. SO,
 DRO, RO and MR are heights: of the curve at radius 0 and at the radius, of the least payoff of all contexts, and of the
 tangent at 0, as far to the right as the weight of the slope. WCS and RS are the slopes of lines: of that tangent, and
@@ -22,8 +22,7 @@ from bocu.pages.figures.realised import ProblemFigureParameters, problem_of
 from bocu.pages.figures.results import shown_unit, with_unit
 from bocu.robust.ambiguity.parameters import StatedSet, by_default
 from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.sweep.evaluation.one_decision import objectives_of, reach
-from bocu.sweep.evaluation.price_of_robustness import prices
+from bocu.sweep.evaluation.robust_decisions import objectives_of, prices, reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

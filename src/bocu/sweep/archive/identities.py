@@ -26,6 +26,7 @@ from bocu.core.rounds import CONTINUOUS
 from bocu.learners.algorithms.base import AlgorithmParameters
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.plugins import HASHED
+from bocu.sweep.experiment.products import flat
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
@@ -139,7 +140,7 @@ def problem_identity(specification: Specification, inputs: Inputs) -> Identity:
     """
     data: dict[str, list[str]] = {}
     for name, paths in sorted(inputs.items()):
-        for path in _listed(paths):
+        for path in flat({name: paths}):
             if not Path(path).is_file():
                 raise BocuError(f"{path}: no such file, which {specification['class']} is built from")
             data.setdefault(name, []).append(_values_sha256(path))
@@ -166,10 +167,6 @@ def _values_sha256(path: str) -> str:
 def _probe(probe: Callable[..., str], specification: str, inputs: str = "", data: str = "") -> str:
     """Return a probe, worked out once; `data` is what stands in the inputs."""
     return probe(*(json.loads(text) for text in (specification, inputs) if text))
-
-
-def _listed(paths: str | list[str]) -> list[str]:
-    return [paths] if isinstance(paths, str) else paths
 
 
 def problem_probe(specification: Specification, inputs: Inputs) -> str:

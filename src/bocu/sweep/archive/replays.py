@@ -17,7 +17,7 @@ from bocu.core.io.provenance import machine
 from bocu.core.plain import Plain
 from bocu.sweep.archive.entries import refuse_places
 from bocu.sweep.archive.identities import asked_of, identities_of
-from bocu.sweep.evaluation.agreement import ROUNDING
+from bocu.sweep.evaluation.agreement import REGRETS, ROUNDING
 from bocu.sweep.evaluation.claims.expressions import WORDS
 from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
@@ -26,10 +26,9 @@ from bocu.sweep.experiment.configuration import LABEL
 from bocu.sweep.experiment.paths import in_clone
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.record import OF_SCALE
-from bocu.sweep.opening import MadeFrom, merge, plan_of, setting, sources_of
+from bocu.sweep.opening import MadeFrom, merge, plan_of, sources_of
 
 EQUAL, WITHIN, DIFFERS, ABSENT = "equal bits", "same to rounding", "differs", "only on one side"
-_WORDS = ("final", "recommended")
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,7 @@ class Again:
                 refuse_places(held, self.path)
             file = folder / f"{name}.yaml"
             write_json(file, {"name": name, "seeds": 1, **held})
-            sources, settings = MadeFrom([file], {}), {}
-            for text in self.config:
-                merge(sources.settings, setting(text))
-            if mirror:
-                sources.settings["mirror"] = mirror
+            sources, settings = sources_of(file, mirror or None, self.config), {}
         else:
             sources = sources_of(self.experiment or name, mirror, self.config)
         counted = {"first": seeds[0], "count": len(seeds), "per_job": len(seeds)}
@@ -145,7 +140,7 @@ def _of_metric(branch: str, sides: tuple[Numbers, Numbers], place: Place) -> Ite
         elif len(pairs := _until(sides, place, rounds)):
             yield Replayed(f"{run}, to round {rounds}", *_verdict(pairs, _first_round(sides, place)))
         return
-    for word in _WORDS:
+    for word in REGRETS:
         if not all(WORDS[word].variable in side.variables for side in sides):
             continue
         pairs = _paired(numbers.at(word, place), again.at(word, place))

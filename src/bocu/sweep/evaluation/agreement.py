@@ -26,7 +26,7 @@ from bocu.sweep.experiment.record import reduced_to
 
 EQUAL, AGREES, DIFFERS, TOO_FEW, OTHER_ROUNDS = "equal bits", "agrees", "differs", "too few seeds", "other rounds"
 ROUNDING = 1e-6  #: Share of the larger regret below which a gap is rounding: packages add up in orders of their own.
-_WORDS = ("final", "recommended")
+REGRETS = ("final", "recommended")  #: Words of checks that stand for what is compared.
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _of_problem(problem: str, one: Numbers, other: Numbers, confidence: float) -
             if metric not in other.known.metrics:
                 continue
             place = Place(objective, algorithm, metric)
-            for word in _WORDS:
+            for word in REGRETS:
                 if not all(WORDS[word].variable in side.variables for side in (one, other)):
                     continue
                 if one.known.rounds != other.known.rounds:

@@ -95,10 +95,10 @@ def make_plan(
     problems = problem_components(entries, catalogue)
     if "iterations" not in (overrides or {}):  # a quick look at a few rounds may end before something happens
         refuse_rounds(entries, problems)
-    outlines = {
-        label: _outline(entries.at("problems", position), problem)
-        for position, (label, problem) in enumerate(problems.items())
-    }
+    outlines: dict[str, Outline] = {}
+    for position, (label, problem) in enumerate(problems.items()):
+        with faults_at(f"{entries.at('problems', position)}.parameters."):
+            outlines[label] = problem.kind.outline(problem.parameters)
     combining = _Combining(entries, problems, outlines)
     objectives = [
         entries.component("objective", "objectives", i, entry) for i, entry in enumerate(entries.experiment.objectives)
@@ -137,12 +137,6 @@ def make_plan(
         return plan
     called = [str(read_experiment_file(file).get("name")) for file in files if Path(file).is_file()]
     return replace(plan, claims=_claims(entries, plan, outlines, called))
-
-
-def _outline(where: str, problem: Component) -> Outline:
-    with faults_at(f"{where}.parameters."):
-        outline: Outline = problem.kind.outline(problem.parameters)
-    return outline
 
 
 def _claims(

@@ -181,6 +181,11 @@ class JobInputs:
         """Return the files that the priors of a problem are fitted to."""
         return self.plan.problem_parameters(problem).prior_inputs(self.problem_paths(problem))
 
+    def of_problems(self) -> list[str]:
+        """Return the files that problems are built from and their priors are fitted to, each once."""
+        inputs = [read for problem in self.plan.problems for read in (self.problem(problem), self.prior(problem))]
+        return list(dict.fromkeys(file for read in inputs for file in flat(read)))
+
     def figure(self, label: str, folder: str, part: str = "") -> Inputs:
         """Return the files that a figure is drawn from."""
         figure = self.plan.figures[label]

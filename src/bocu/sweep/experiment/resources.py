@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bocu.core.about import Size, Work
+from bocu.core.written import duration
 
 if TYPE_CHECKING:
     from bocu.robust.ambiguity.base import SolveCost
@@ -232,8 +233,6 @@ def scoring_told(plan: "Plan", cores: int) -> list[str]:
     if not searches:
         return []
     scores = [scoring_seconds(plan, branch) for branch in plan.branches.values()]
-    from bocu.core.written import duration
-
     jobs = len(searches) + sum(seconds > 0.0 for seconds in scores)
     total = sum(searches) + sum(scores)
     wall = max(total / cores, max(searches) + max(scores))

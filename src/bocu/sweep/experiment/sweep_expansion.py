@@ -30,7 +30,6 @@ class Sweep:
 
     experiment: Experiment  #: with the entries that the sweep makes.
     axes: Mapping[str, Axis] = field(default_factory=dict)  #: by name, with all values of all grids.
-    points: Sequence[Point] = ()  #: the values of all axes together.
     #: what it has made, by section and label.
     entries: Mapping[tuple[str, str], SweptEntry] = field(default_factory=dict)
     #: of every section, where the entry that became each of its entries stands in the file.
@@ -48,14 +47,6 @@ class Sweep:
     @functools.cached_property
     def _grids(self) -> list[Plain]:
         return [{name: axis.pieces for name, axis in grid.items()} for grid in self.experiment.sweep] or [{}]
-
-    def labels(self, point: Point) -> dict[str, dict[str, str]]:
-        """Return the labels that entries have at a point: section -> label in the file -> label there."""
-        found: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
-        for (section, label), entry in self.entries.items():
-            if entry.point.items() <= point.items():
-                found[section][entry.base] = label
-        return found
 
     def base(self, section: str, label: str) -> str:
         """Return the label in the file."""
@@ -121,7 +112,7 @@ def expand_sweeps(experiment: Experiment, has: Has, where: str = "") -> Sweep:
         )
         if count > 1:
             raise BocuError(f"{where}sweep: two entries of '{section}' would have the label '{label}'")
-    sweep = Sweep(experiment.model_copy(update=update), axes, points, made, places)
+    sweep = Sweep(experiment.model_copy(update=update), axes, made, places)
     return replace(sweep, experiment=_with_references(sweep))
 
 
