@@ -86,12 +86,18 @@ def catalogue(root: Path) -> "Catalogue":
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with somebody's own classes in it."""
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with nothing in it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BOCU_PLUGINS", "{}")
-    shutil.copyfile(ROOT / "tests/own_plugins.py", tmp_path / "own.py")
     return tmp_path
+
+
+@pytest.fixture
+def folder(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with somebody's own classes in it."""
+    monkeypatch.setenv("BOCU_PLUGINS", "{}")
+    shutil.copyfile(ROOT / "tests/own_plugins.py", elsewhere / "own.py")
+    return elsewhere
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from finite_games import component, seed_run
+from finite_games import seed_run
 
 from bocu.core.about import About
 from bocu.core.randomness import Streams
@@ -13,6 +13,7 @@ from bocu.learners.acquisition.surfaces import surface
 from bocu.problems.base import Problem, ProblemParameters, Realisation
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun
+from bocu.testing.games import run_specification, stated
 
 GRID = np.linspace(0.0, 1.0, 8)[:, None]
 SEARCH = {"raw": 32, "restarts": 4}
@@ -109,19 +110,12 @@ def specification(
 ) -> dict[str, Any]:
     """Specify a run of a registered algorithm with `SMALL` settings; `outputs` goes to the problem."""
     outputs = parameters.pop("outputs", 2 if algorithm in ("drmobo", "mobo", "mars", "qnehvi") else 0)
-    entry = find("algorithm", algorithm)
     given = {"search": SEARCH, **SMALL.get(algorithm, {}), **parameters}
-    if entry.load().pursues_objective and objective is None:
+    if find("algorithm", algorithm).load().pursues_objective and objective is None:
         objective = ("dro", DRO)
-    stated = find("objective", objective[0]) if objective else None
-    return {
-        "problem": {"class": "continuous_games:Hill", "parameters": {"outputs": outputs}},
-        "objective": stated and component(stated.target, stated.load(), objective[1] if objective else {}),
-        "algorithm": component(entry.target, entry.load(), given),
-        "iterations": iterations,
-        "threads": 1,
-        "seeds": [0, 1],
-    }
+    hill = {"class": "continuous_games:Hill", "parameters": {"outputs": outputs}}
+    learner, pursued = stated("algorithm", algorithm, given), stated("objective", *objective) if objective else None
+    return {**run_specification(hill, learner, pursued, iterations), "seeds": [0, 1]}
 
 
 def after_design(algorithm: str, objective: Any = None, seed: int = 0, **parameters: Any) -> SeedRun:

@@ -40,7 +40,7 @@ def planned(folder: Path, *problems: Any, **changes: Any) -> Plan:
     config = {"name": "own", "seeds": 1, "iterations": 10, "problems": list(problems), "algorithms": ["random"]}
     config |= {"metrics": ["so"], "figures": ["regret"], **changes}
     (folder / "own.yaml").write_text(json.dumps(config))
-    return make_plan(config, [folder / "own.yaml"], sources_file=Path(__file__).parents[1] / "data/sources.yaml")
+    return make_plan(config, [folder / "own.yaml"])
 
 
 def scored_by(objective: str, **parameters: Any) -> dict[str, Any]:
@@ -87,14 +87,7 @@ def audited(plan: Plan, cases: int = 60, moments: int = 4) -> Audit:
 
 def block(algorithm="pe-gp-ucb", seeds=(0, 2), iterations=40, fingerprint="code", **parameters) -> Block:
     """Return a block of runs on a small hills problem."""
-    plan = make_plan(
-        {
-            "name": "test",
-            "seeds": 1,
-            "iterations": iterations,
-            "problems": [{"name": "hills", "parameters": {"grid": 60, **parameters}}],
-            "algorithms": [algorithm],
-        }
-    )
+    hills = {"name": "hills", "parameters": {"grid": 60, **parameters}}
+    plan = make_plan(tiny(iterations=iterations, problems=[hills], algorithms=[algorithm]))
     branch = plan.branch("hills", "any", algorithm)
     return Block({**branch.specification, "seeds": list(seeds)}, {}, fingerprint)

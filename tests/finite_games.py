@@ -16,6 +16,7 @@ from bocu.problems.finite import FiniteParameters, FiniteProblem
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.testing import games
 
 DECISIONS = np.linspace(0.0, 1.0, 7)[:, None]
 CONTEXTS = np.array([[0.0, 0.0], [0.0, 1.0], [0.4, 0.5], [1.0, 0.2], [0.9, 1.0]])
@@ -132,14 +133,10 @@ def specification(
     algorithm: str, objective: str | None = None, iterations: int = 6, problem: Any = None, **parameters: Any
 ) -> dict[str, Any]:
     """Specify a run on the waves. `objective` is `name` or `name:distance`; `parameters` are the algorithm's."""
-    return {
-        "problem": component("finite_games:Wavy", Wavy, {"candidates": CANDIDATES, **(problem or {})}),
-        "objective": stated(objective) if objective else None,
-        "algorithm": registered("algorithm", algorithm, parameters),
-        "iterations": iterations,
-        "threads": 1,
-        "seeds": [0, 1],
-    }
+    waves = WavyParameters.model_validate({"candidates": CANDIDATES, **(problem or {})})
+    game = {"class": "finite_games:Wavy", "parameters": waves.model_dump(mode="json")}
+    learner, pursued = games.stated("algorithm", algorithm, parameters), stated(objective) if objective else None
+    return {**games.run_specification(game, learner, pursued, iterations), "seeds": [0, 1]}
 
 
 def stated(objective: str) -> dict[str, Any]:
@@ -149,7 +146,7 @@ def stated(objective: str) -> dict[str, Any]:
         given["slope"] = {"difference": 1e-3}
     if name == "rs":
         given["tau"] = -0.2
-    return registered("objective", name, given)
+    return games.stated("objective", name, given)
 
 
 def seed_run(specified: dict[str, Any], seed: int = 0) -> SeedRun:
@@ -177,12 +174,3 @@ def pairs() -> Iterator[tuple[str, str | None]]:
             pursued = entry.load().Parameters.model_validate(stated(objective)["parameters"])
             if not parameters.unfit(entry.name, pursued):
                 yield name, objective
-
-
-def registered(kind: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    entry = find(kind, name)
-    return component(entry.target, entry.load(), given)
-
-
-def component(target: str, kind: Any, given: dict[str, Any]) -> dict[str, Any]:
-    return {"class": target, "parameters": kind.Parameters.model_validate(given).model_dump(mode="json")}

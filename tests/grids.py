@@ -9,6 +9,7 @@ from bocu.core.rounds import Round
 from bocu.learners.algorithms.simple import Random
 from bocu.problems.candidates import Lengthscale
 from bocu.problems.finite import FiniteParameters, FiniteProblem
+from bocu.testing.games import run_specification
 
 
 class WavesParameters(FiniteParameters):
@@ -46,12 +47,5 @@ def specification(
     iterations=8, seeds=(0, 1), algorithm="bocu.learners.algorithms.simple:Random", objective=None, **problem
 ):
     """Return the specification of a run of random decisions on the waves."""
-    return {
-        "schema": 1,
-        "problem": {"class": "grids:Waves", "parameters": problem},
-        "objective": objective,
-        "algorithm": {"class": algorithm, "parameters": {}},
-        "iterations": iterations,
-        "threads": 1,
-        "seeds": list(seeds),
-    }
+    waves, learner = {"class": "grids:Waves", "parameters": problem}, {"class": algorithm, "parameters": {}}
+    return {**run_specification(waves, learner, objective, iterations), "seeds": list(seeds)}

@@ -11,6 +11,7 @@ from bocu.core.io.provenance import SIMULATED_LABEL
 from bocu.sweep.evaluation.cubes import build_cube
 from bocu.sweep.evaluation.scores import score
 from bocu.sweep.runs.execution import Block, execute
+from bocu.testing.games import run_specification
 
 ANNOUNCED = {"name": "mmd", "radius": "announced"}
 DRO = {"class": "bocu.robust.objectives.functions:DistributionallyRobust", "parameters": {"set": ANNOUNCED}}
@@ -67,18 +68,9 @@ def write_series(path, hours=24 * 40, missing=(), label=""):
 def specification(algorithm, iterations=6, seeds=(0, 1), **parameters):
     """Return the specification of a run on a coarse grid."""
     _, target, own, objective = ALGORITHMS[algorithm]
-    return {
-        "schema": 1,
-        "problem": {
-            "class": "bocu.problems.wind_commitment:WindCommitment",
-            "parameters": {**SMALL, **parameters},
-        },
-        "objective": objective,
-        "algorithm": {"class": target, "parameters": own},
-        "iterations": iterations,
-        "threads": 1,
-        "seeds": list(seeds),
-    }
+    problem = {"class": "bocu.problems.wind_commitment:WindCommitment", "parameters": {**SMALL, **parameters}}
+    specified = run_specification(problem, {"class": target, "parameters": own}, objective, iterations)
+    return {**specified, "seeds": list(seeds)}
 
 
 def run(folder, data, algorithm, name="run.nc", seconds=1e9, **parts):

@@ -19,10 +19,9 @@ MESSY = """day,order,temperature,rain,flag,profit
 
 
 @pytest.fixture
-def messy(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "messy.csv").write_text(MESSY, encoding="utf-8")
-    return tmp_path
+def messy(elsewhere):
+    (elsewhere / "messy.csv").write_text(MESSY, encoding="utf-8")
+    return elsewhere
 
 
 def run(*words: str):

@@ -20,11 +20,10 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
 @pytest.fixture
-def kiosk(root, tmp_path, monkeypatch):
+def kiosk(root, elsewhere):
     """A folder that holds what the first command of the page on suggestions writes."""
-    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(root / "docs/make_newsvendor_log.py"), run_name="__main__")
-    return tmp_path
+    return elsewhere
 
 
 def texts(root, page: str, language: str) -> list[str]:

@@ -34,18 +34,17 @@ names: hamming
 
 
 @pytest.fixture
-def shop(tmp_path, monkeypatch):
+def shop(elsewhere):
     world = np.random.default_rng(3)
     order, rain = world.integers(10, 91, 30), world.uniform(0.0, 10.0, 30)
     shelf = world.choice(["low", "high"], 30)
     profit = 3.0 * np.minimum(order, 70.0 - 4.0 * rain) - order + 5.0 * (shelf == "high")
     log = pd.DataFrame({"order": order, "shelf": shelf, "rain": rain, "profit": profit})
-    log.to_csv(tmp_path / "log.csv", index=False)
-    (tmp_path / "settings").mkdir()
-    (tmp_path / "settings/tomorrow.csv").write_text("rain\n0\n2\n9\n")
-    (tmp_path / "settings/shop.yaml").write_text(SHOP, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    log.to_csv(elsewhere / "log.csv", index=False)
+    (elsewhere / "settings").mkdir()
+    (elsewhere / "settings/tomorrow.csv").write_text("rain\n0\n2\n9\n")
+    (elsewhere / "settings/shop.yaml").write_text(SHOP, encoding="utf-8")
+    return elsewhere
 
 
 def asked(*words: str):

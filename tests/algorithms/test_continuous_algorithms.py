@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from continuous_games import DECISIONS, acquired, acquisition, after_design, game, seen, specification
+from played import finished
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import validate
@@ -156,9 +157,7 @@ def test_the_kernel_of_the_mmd_may_be_that_of_the_model():
 
 
 def test_hyperparameters_are_fitted_when_due():
-    run = after_design("sbo-kde", model={"refit_every": 3}, iterations=7)
-    while not run.finished:
-        run.play()
+    run = finished(after_design("sbo-kde", model={"refit_every": 3}, iterations=7))
     lengthscales = run.record.arrays["lengthscale_1"][3:]
     changes = np.flatnonzero(np.diff(lengthscales)) + 1
     assert changes.tolist() == [3, 6]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from continuous_games import GRID, after_design, seed_run, specification, upper
+from played import finished
 
 from bocu.core.errors import BocuError
 from bocu.core.rounds import BoxDomain, Description, FiniteDomain, Round
@@ -81,9 +82,7 @@ def test_radius_reference_and_weights_are_the_rounds():
 
 
 def test_fits_of_both_outputs_are_reported():
-    run = seed_run(specification("drmobo", iterations=2))
-    while not run.finished:
-        run.play()
+    run = finished(seed_run(specification("drmobo", iterations=2)))
     assert run.record.arrays["observation"].shape == (5, 2)
     first, second = (run.record.arrays[f"output_{k}_lengthscale_1"][3:] for k in (1, 2))
     assert (first > 0.0).all()

@@ -17,6 +17,7 @@ from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.evaluation.metrics import ExpectedPayoff, ObjectiveMetric
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun
+from bocu.testing.games import run_specification, stated
 
 BOX = BoxDomain(np.zeros(2), np.ones(2), ("x1", "x2"), ("1", "1"))
 SIDE = np.linspace(0.0, 1.0, 9)
@@ -159,15 +160,7 @@ def played(objective, before=None, **problem):
     """A finished run of the bumps, with what `before` gave of it before each round as `expected`."""
     parameters = ScalarisedParameters.model_validate({"contexts": 8, "initial": 4, **problem})
     bumps = Bumps(parameters, {})
-    entry, stated = find("algorithm", "drmobo"), find("objective", objective[0])
-    specified = {
-        "problem": None,
-        "objective": {"class": stated.target, "parameters": stated.load().Parameters(**objective[1]).model_dump()},
-        "algorithm": {"class": entry.target, "parameters": entry.load().Parameters().model_dump(mode="json")},
-        "iterations": 4,
-        "threads": 1,
-        "seeds": [0, 0],
-    }
+    specified = run_specification({}, stated("algorithm", "drmobo", {}), stated("objective", *objective), 4)
     run = SeedRun(specified, bumps, 0)
     run.expected = []
     while not run.finished:
@@ -185,8 +178,7 @@ def test_finite_decisions_are_played_and_scored_among_themselves():
     assert chosen.shape == (8,)
     realisation = run.realisation
     situations = [run.protocol.situation(realisation, t, np.empty(0)) for t in range(-3, 5)]
-    stated = {"class": find("objective", "gen").target, "parameters": {"set": {"name": "tv", "radius": 0.4}}}
-    metric = ObjectiveMetric(ObjectiveMetric.Parameters(objective=stated))
+    metric = ObjectiveMetric(ObjectiveMetric.Parameters(objective=stated("objective", *objective)))
     regret, value = metric.score(realisation, situations, chosen)
     points = realisation.description.decisions.points
     assert len(points) == 64
@@ -228,7 +220,7 @@ def test_who_plays_finite_decisions_says_so():
 def test_every_round_is_decided_by_its_own_reference(name, reference):
     """Three outputs, a truth that drifts, announced or estimated: the best of the table by the round's reference."""
     given = {"set": {"name": "tv", "radius": 0.4}}
-    stated = (name, given | ({"tau": -0.2} if name == "rs" else {}))
+    pursued = (name, given | ({"tau": -0.2} if name == "rs" else {}))
     shift = {"name": "drift", "parameters": {"over": 3, "to": {"name": "normal", "parameters": {"mean": 0.9}}}}
     truth = {"law": {"name": "normal", "parameters": {"mean": 0.2, "std": 0.1}}}
     met = []
@@ -241,7 +233,7 @@ def test_every_round_is_decided_by_its_own_reference(name, reference):
         met.append(round.reference)
         return learner.rule.with_epsilon(round.epsilon)(table, round.reference)
 
-    run = played(stated, check, decisions=16, truth=truth, shift=shift, reference=reference)
+    run = played(pursued, check, decisions=16, truth=truth, shift=shift, reference=reference)
     for expected, chosen in zip(run.expected, run.record.arrays["decision_index"][4:], strict=True):
         assert expected[chosen] == pytest.approx(expected.max(), abs=1e-9)
     assert len({reference.tobytes() for reference in met}) > 1

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from continuous_games import DECISIONS, acquired, acquisition, after_design, assert_gradients, game
-from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, registered, specification, start
+from finite_games import REFERENCE, ambiguity_set, announce, posterior_of, specification, start
 from finite_games import seed_run as finite_seed_run
+from played import finished
 from scipy.optimize import linprog
 
 from bocu.core.errors import BocuError
@@ -13,24 +14,16 @@ from bocu.learners.acquisition.functionals import SampledTotalVariation
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, worst_case
 from bocu.robust.contexts.estimates import silverman_bandwidth
 from bocu.robust.objectives.functions import UncertaintyObjective as U
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.testing.games import run_specification, stated
 
 # Huang et al. (2024)
 
 
 def played(told, algorithm="random", initial=60, iterations=60):
     """A run on complicated Hartmann, whose contexts often leave the box."""
-    specified = {
-        "problem": registered("problem", "complicated-hartmann", {"contexts_told": told, "initial": initial}),
-        "objective": None,
-        "algorithm": registered("algorithm", algorithm, {}),
-        "iterations": iterations,
-        "threads": 1,
-    }
-    run = SeedRun(specified, build_problem(specified["problem"], {}), 4)
-    while run.done < run.rows:
-        run.play()
-    return run
+    problem = stated("problem", "complicated-hartmann", {"contexts_told": told, "initial": initial})
+    specified = run_specification(problem, stated("algorithm", algorithm, {}), None, iterations)
+    return finished(finite_seed_run(specified, 4))
 
 
 def test_contexts_as_drawn_leave_the_box_and_payoffs_stay_those_of_clipped_ones():

@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.core.kernels import SquaredExponential
@@ -102,16 +103,13 @@ def test_wrong_widths_get_one_line(parameters, message):
 
 
 def test_constants_of_continuous_decisions_are_asked_for_while_planning():
-    experiment = {
-        "name": "wide",
-        "seeds": 2,
-        "iterations": 3,
-        "problems": [{"name": "newsvendor-grid", "parameters": {"contexts": 10}}],
-        "objectives": [{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.1}}}],
-        "algorithms": [{"name": "drmobo", "parameters": {"sqrt_beta": {"theorem": "drmobo"}}}],
-        "metrics": [{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.1}}}],
-        "figures": [],
-    }
+    dro = [{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.1}}}]
+    experiment = tiny(
+        problems=[{"name": "newsvendor-grid", "parameters": {"contexts": 10}}],
+        objectives=dro,
+        algorithms=[{"name": "drmobo", "parameters": {"sqrt_beta": {"theorem": "drmobo"}}}],
+        metrics=dro,
+    )
     with pytest.raises(BocuError, match=r"algorithms\.0\.parameters: .*the keys 'a' and 'b' are required"):
         make_plan(experiment)
     assert validate(MOBOParameters, {"sqrt_beta": {"theorem": "drmobo", "a": 1, "b": 1}}, "")

@@ -27,12 +27,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from ambiguity.oracle import solve, worst_case_problem
+from cells import branch_of
 
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, squared_exponential_gram
 from bocu.robust.ambiguity.mmd.path import PreparedReference
 from bocu.robust.contexts.estimates import product_grid
 from bocu.robust.objectives.functions import Expectation, UncertaintyObjective
-from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
 
 LENGTHSCALE = 0.1  # of both kernels, as the problem has it
@@ -40,16 +40,7 @@ LENGTHSCALE = 0.1  # of both kernels, as the problem has it
 
 def capture(side: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Play a run and return its last upper bounds `(1024, n)` and the reference `(n,)`."""
-    experiment = {
-        "name": "captured",
-        "seeds": {"first": 0, "count": 1},
-        "iterations": rounds,
-        "problems": [{"name": "gp-sample", "parameters": {"context_points": [side, side]}}],
-        "algorithms": ["ucb-so"],
-        "figures": [],
-    }
-    plan = make_plan(experiment, sources_file=Path(__file__).parents[2] / "data/sources.yaml")
-    (branch,) = plan.branches.values()
+    branch = branch_of({"name": "gp-sample", "parameters": {"context_points": [side, side]}}, "ucb-so", rounds)
     tables: list[tuple[np.ndarray, np.ndarray]] = []
     argmax = Expectation.argmax
 

@@ -13,13 +13,12 @@ pin_kernel()  # before NumPy is imported
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from cells import branch_of, in_a_process
 
 SQUARE = {"name": "gp-sample", "parameters": {"context_points": [8, 8]}}
 LINE = {"name": "hartmann-3"}
@@ -77,21 +76,10 @@ def cell(name: str, rounds: int, seeds: int) -> dict[str, Any]:
     import xarray  # noqa: F401
 
     from bocu.core.io.files import read_netcdf
-    from bocu.sweep.experiment.planning import make_plan
     from bocu.sweep.runs.execution import Block, execute
 
     problem, objective, algorithm, _ = CASES[name]
-    experiment = {
-        "name": "cell",
-        "seeds": 1,
-        "iterations": rounds,
-        "problems": [{"label": "p", **problem}],
-        "objectives": [{"label": "o", **objective}] if objective else [],
-        "algorithms": [algorithm],
-        "figures": [],
-    }
-    plan = make_plan(experiment, sources_file=Path(__file__).parents[2] / "data/sources.yaml")
-    (branch,) = plan.branches.values()
+    branch = branch_of(problem, algorithm, rounds, [objective] if objective else [])
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "run.nc"
         specification = {**branch.specification, "seeds": [0, seeds - 1]}
@@ -112,13 +100,6 @@ def cell(name: str, rounds: int, seeds: int) -> dict[str, Any]:
     }
 
 
-def measure(name: str, rounds: int, seeds: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--cell", name, str(rounds), str(seeds)]
-    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **one_thread})
-    return json.loads(done.stdout)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(CASES)}")
@@ -134,7 +115,7 @@ def main() -> None:
     rows = []
     print(f"{'case':>26} {'core s':>8} {'may take':>8} {'wall s':>8} {'peak MB':>8} {'disk kB':>8} {'growth':>7}")
     for name in arguments.names or CASES:
-        rows.append(measure(name, arguments.rounds, 1))
+        rows.append(in_a_process(__file__, name, str(arguments.rounds), "1"))
         row = rows[-1]
         print(
             f"{name:>26} {row['core_seconds']:>8.1f} {CASES[name][3]:>8.0f} {row['wall_seconds']:>8.1f} "
@@ -142,7 +123,7 @@ def main() -> None:
             flush=True,
         )
         if arguments.seeds:
-            rows.append(measure(name, arguments.rounds, 10))
+            rows.append(in_a_process(__file__, name, str(arguments.rounds), "10"))
             ratio = rows[-1]["core_seconds"] / row["core_seconds"]
             print(f"{'ten seeds':>26} {rows[-1]['core_seconds']:>8.1f} {ratio:>8.2f} times one", flush=True)
     if arguments.output:

@@ -18,6 +18,7 @@ from bocu.learners.surrogates.continuous.model import standardise
 from bocu.learners.surrogates.continuous.structure import Hyperparameters
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.testing.games import run_specification, stated
 
 PRIORS = Priors()
 PROBLEMS = ("newsvendor", "ackley", "modified-branin")
@@ -51,20 +52,10 @@ WAYS: dict[str, Starts] = {
 }
 
 
-def described(kind: str, name: str, **given: object) -> dict[str, object]:
-    entry = find(kind, name)
-    return {"class": entry.target, "parameters": entry.load().Parameters(**given).model_dump(mode="json")}
-
-
 def observations(problem: str, seed: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and payoffs of a run, the ten initial points among them."""
-    specification = {
-        "problem": described("problem", problem),
-        "objective": None,
-        "algorithm": described("algorithm", "sbo-kde", samples=256, search={"raw": 256, "restarts": 10}),
-        "iterations": rounds,
-        "threads": 1,
-    }
+    algorithm = stated("algorithm", "sbo-kde", {"samples": 256, "search": {"raw": 256, "restarts": 10}})
+    specification = run_specification(stated("problem", problem, {}), algorithm, None, rounds)
     run = SeedRun(specification, build_problem(specification["problem"], {}), seed)
     while not run.finished:
         run.play()

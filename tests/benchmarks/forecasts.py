@@ -10,7 +10,6 @@ and imports are left out. A ratio of 2 is a forecast of twice what was measured.
 """
 
 import argparse
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +27,6 @@ from bocu.sweep.experiment.registry import find
 from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import measured
 
-ROOT = Path(__file__).parents[2]
 PARTS = ("problem", "objective", "set", "algorithm")
 LINE = "{:<64} {:>6} {:>10} {:>10} {:>6}"
 
@@ -76,11 +74,11 @@ def finished(folder: Path, by: list[str]) -> Iterator[tuple[str, int, float, flo
 
 def played(file: Path, problems: list[str], seconds: float) -> Iterator[tuple[str, int, float, float]]:
     """Yield a row of each branch: its rounds that were played."""
-    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan(read_experiment_file(file), [file])
     for branch in plan.branches.values():
         if problems and branch.problem.label not in problems:
             continue
-        whole = measure(branch.specification, {}, 0, seconds, time.process_time).whole
+        whole = measure(branch.specification, seconds).whole
         shorter = replace(branch, iterations=whole.rounds)
         forecast = estimate(shorter, 1).seconds - estimate(shorter, 0).seconds
         yield "/".join(branch.key), whole.rounds, whole.seconds, forecast

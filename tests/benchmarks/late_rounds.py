@@ -18,6 +18,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
+from bocu.core.plain import Specification
 from bocu.sweep.experiment.branches import Branch
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
@@ -25,19 +26,39 @@ from bocu.sweep.experiment.resources import estimate
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 ROOT = Path(__file__).parents[2]
+Arrays = dict[str, np.ndarray]
 
 
-def begun(branch: Branch, seed: int) -> SeedRun:
-    return SeedRun(branch.specification, build_problem(branch.specification["problem"], {}), seed)
+def begun(specification: Specification, seed: int) -> SeedRun:
+    return SeedRun(specification, build_problem(specification["problem"], {}), seed)
 
 
-def asked(branch: Branch, seed: int, told: dict[str, np.ndarray], rounds: int) -> float:
-    """Processor seconds of the decision after `rounds` rounds that were told."""
-    run = begun(branch, seed)
-    rows = run.initial + rounds
-    # What another algorithm reported says nothing of this one, which fits anew.
+def branches_of(experiment: str, problem: str) -> dict[str, Branch]:
+    """Return the branches of a problem of an experiment of the project, by algorithm."""
+    file = ROOT / f"config/experiments/{experiment}.yaml"
+    plan = make_plan(read_experiment_file(file), [file])
+    return {key[2]: branch for key, branch in plan.branches.items() if key[0] == problem}
+
+
+def of_gp_ucb(branches: dict[str, Branch], seed: int, rounds: int) -> tuple[Arrays, int]:
+    """Play GP-UCB; return what it recorded but its own reports, and the points of the initial design."""
+    run = begun(branches["gp-ucb"].specification, seed)
+    while run.t <= rounds:
+        run.play()
+    own = {report.name for report in run.algorithm.reports}
+    return {key: array for key, array in run.record.arrays.items() if key not in own}, run.initial
+
+
+def tell(run: SeedRun, told: Arrays, rows: int) -> None:
+    """Tell a run so many rows; what another algorithm reported says nothing of this one, which fits anew."""
     missing = {key: np.full((rows, *array.shape[1:]), np.nan) for key, array in run.record.arrays.items()}
     run.replay({key: told[key][:rows] if key in told else missing[key] for key in missing}, None)
+
+
+def asked(branch: Branch, seed: int, told: Arrays, rounds: int) -> float:
+    """Processor seconds of the decision after `rounds` rounds that were told."""
+    run = begun(branch.specification, seed)
+    tell(run, told, run.initial + rounds)
     start = time.process_time()
     run.algorithm.ask(run.announced())
     return time.process_time() - start
@@ -51,15 +72,8 @@ def main() -> None:
     parser.add_argument("--at", type=int, nargs="+", default=[30, 100, 300])
     parser.add_argument("--seed", type=int, default=100)
     arguments = parser.parse_args()
-    file = ROOT / f"config/experiments/{arguments.experiment}.yaml"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
-    branches = {key[2]: branch for key, branch in plan.branches.items() if key[0] == arguments.problem}
-    run = begun(branches["gp-ucb"], arguments.seed)
-    while run.t <= max(arguments.at):
-        run.play()
-    told = {
-        key: array for key, array in run.record.arrays.items() if key not in {r.name for r in run.algorithm.reports}
-    }
+    branches = branches_of(arguments.experiment, arguments.problem)
+    told, _ = of_gp_ucb(branches, arguments.seed, max(arguments.at))
     for label in arguments.algorithms or branches:
         branch = branches[label]
         asked(branch, arguments.seed, told, min(arguments.at))

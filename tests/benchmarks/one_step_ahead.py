@@ -21,14 +21,12 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from late_rounds import ROOT
+from late_rounds import Arrays, begun, branches_of, of_gp_ucb, tell
 
 from bocu.core.plain import Specification
 from bocu.learners.acquisition.base import SurfaceAcquisition
 from bocu.learners.algorithms.continuous_base import ContinuousAlgorithm
-from bocu.sweep.experiment.configuration import read_experiment_file
-from bocu.sweep.experiment.planning import make_plan
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.runs.seed_run import SeedRun
 
 ALGORITHMS = ("gp-ucb", "sbo-kde", "drbo-kde", "stableopt", "drbo-mmd", "minimax-continuous")
 SLOW: dict[str, Any] = {"search": {"raw": 1024, "restarts": 50, "merge": False}, "draft_samples": 0}
@@ -44,23 +42,18 @@ def slowed(specification: Specification) -> Specification:
     return changed
 
 
-def begun(specification: Specification, seed: int) -> SeedRun:
-    return SeedRun(specification, build_problem(specification["problem"], {}), seed)
-
-
-def told(specification: Specification, seed: int, arrays: dict[str, np.ndarray], rows: int) -> SeedRun:
+def told(specification: Specification, seed: int, arrays: Arrays, rows: int) -> SeedRun:
     """Return a run that was told so many rows, with what it reported where that is known."""
     run = begun(specification, seed)
     for done in (rows - 1, rows):
-        missing = {key: np.full((done, *array.shape[1:]), np.nan) for key, array in run.record.arrays.items()}
-        run.replay({key: arrays[key][:done] if key in arrays else missing[key] for key in missing}, None)
+        tell(run, arrays, done)
         if done < rows:  # a curvature that later fits begin with is found once
             for model in run.algorithm.models:
                 model.posterior(run.algorithm.generator)
     return run
 
 
-def fitted(specification: Specification, seed: int, arrays: dict[str, np.ndarray], rows: int) -> dict[str, np.ndarray]:
+def fitted(specification: Specification, seed: int, arrays: Arrays, rows: int) -> Arrays:
     """Return the rows with the reports of an algorithm that fits after each of the last few."""
     known = {key: array[:rows].copy() for key, array in arrays.items()}
     for done in range(rows - FITS, rows):
@@ -103,22 +96,16 @@ def main() -> None:
     parser.add_argument("--at", type=int, nargs="+", default=[50, 100, 200], help="rounds told")
     parser.add_argument("--seed", type=int, default=100)
     arguments = parser.parse_args()
-    file = ROOT / "config/experiments/huang2024.yaml"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
     print(f"{'':38} {'slow s':>8} {'fast s':>8} {'its fit':>8} {'fast fit':>8} {'apart':>8} {'lost':>8}")
     for problem in arguments.problems:
-        branches = {key[2]: branch for key, branch in plan.branches.items() if key[0] == problem}
-        first = begun(branches["gp-ucb"].specification, arguments.seed)
-        while first.t <= max(arguments.at):
-            first.play()
-        own = {report.name for report in first.algorithm.reports}
-        arrays = {key: array for key, array in first.record.arrays.items() if key not in own}
+        branches = branches_of("huang2024", problem)
+        arrays, initial = of_gp_ucb(branches, arguments.seed, max(arguments.at))
         for label in arguments.algorithms:
             fast = branches[label].specification
-            asked(told(fast, arguments.seed, arrays, first.initial + 5))  # imports, compiles
+            asked(told(fast, arguments.seed, arrays, initial + 5))  # imports, compiles
             for t in arguments.at:
-                known = fitted(fast, arguments.seed, arrays, first.initial + t)
-                runs = [told(way, arguments.seed, known, first.initial + t) for way in (slowed(fast), fast)]
+                known = fitted(fast, arguments.seed, arrays, initial + t)
+                runs = [told(way, arguments.seed, known, initial + t) for way in (slowed(fast), fast)]
                 generator = copy.deepcopy(runs[0].algorithm.generator)
                 (slow_at, slow, its_fit), (fast_at, quick, fit) = (asked(run) for run in runs)
                 print(

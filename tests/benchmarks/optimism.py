@@ -13,15 +13,10 @@ import numpy as np
 from bocu.learners.algorithms.finite_base import FiniteAlgorithm
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.objectives.functions import UncertaintyObjective
-from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.testing.games import run_specification, stated
 
 SET = {"name": "mmd", "radius": 0, "lengthscale": 0.1, "jitter": 1e-6}
-
-
-def described(kind: str, name: str, **given: object) -> dict[str, object]:
-    entry = find(kind, name)
-    return {"class": entry.target, "parameters": entry.load().Parameters(**given).model_dump(mode="json")}
 
 
 def main() -> None:
@@ -29,20 +24,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
-    problem = described("problem", "hartmann-3")
-    objective = described("objective", "wcs", ambiguity_set=SET, slope={"difference": 1e-3})
+    problem = stated("problem", "hartmann-3", {})
+    objective = stated("objective", "wcs", {"set": SET, "slope": {"difference": 1e-3}})
     slopes, multipliers = ("exact", "as-pursued"), (2.0**0.5, 0.5, 0.1, 0.0)
     cases = [("random", {}), *(("ucb-bocu-2", {"slope": s, "sqrt_beta": b}) for s in slopes for b in multipliers)]
     for name, given in cases:
+        algorithm = stated("algorithm", name, given)
+        specification = run_specification(problem, algorithm, objective if given else None, arguments.rounds)
         regrets, distinct, shown = [], [], []
         for seed in range(arguments.seeds):
-            specification = {
-                "problem": problem,
-                "objective": objective if given else None,
-                "algorithm": described("algorithm", name, **given),
-                "iterations": arguments.rounds,
-                "threads": 1,
-            }
             run = SeedRun(specification, build_problem(problem, {}), seed)
             while not run.finished:
                 run.play()

@@ -123,7 +123,7 @@ def paper(rounds: int | None, per_job: int) -> list[tuple[str, int, float, float
     changes = {"data": "simulate", "seeds": {"count": 30, "per_job": per_job}}
     if rounds is not None:
         changes["iterations"] = rounds
-    plan = make_plan({**read_experiment_file(file), **changes}, [file], sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan({**read_experiment_file(file), **changes}, [file])
     seconds = [estimate(branch, per_job).seconds - START_SECONDS for branch in plan.branches.values()]
     name = "ziomek2025" + ("" if rounds is None else f", {rounds} rounds")
     return [(name, len(seconds), 30 / per_job, sum(seconds) / len(seconds))]

@@ -72,7 +72,7 @@ def pretend(outputs: list[str], command: list[str], folder: Path) -> None:
 
 
 def our_outputs(jobs: int) -> list[str]:
-    plan = make_plan(experiment(jobs), sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan(experiment(jobs))
     branches = plan.branches.values()
     runs = [file for branch in branches for file in plan.products.runs(branch)]
     scores = [plan.paths.score_file(branch) for branch in branches]

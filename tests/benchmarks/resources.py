@@ -21,23 +21,19 @@ pin_kernel()  # before NumPy is imported
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cells import Entry, branch_of, in_a_process
 from scipy.optimize import nnls
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src/bocu/sweep/experiment/costs.json"
 UNBOUNDED = 1e9  # seconds: all rounds are played
-
-Entry = str | dict[str, Any]
 
 
 def hills(*grids: int) -> list[Entry]:
@@ -92,40 +88,18 @@ LINES: Mapping[str, Cells] = {
 }
 
 
-def branch_of(problem: Entry, algorithm: Entry, rounds: int) -> Any:
-    from bocu.sweep.experiment.planning import make_plan
-
-    experiment = {
-        "name": "cell",
-        "seeds": 1,
-        "iterations": rounds,
-        "problems": [problem],
-        "objectives": ["so"],
-        "algorithms": [algorithm],
-        "figures": [],
-    }
-    (branch,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
-    return branch
-
-
 def cell(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
     """Measure one seed in this process."""
     from timed_rounds import measure
 
     from bocu.sweep.runs.execution import Block, execute
 
-    specification = branch_of(problem, algorithm, rounds).specification
-    timed = measure(specification, {}, 0, UNBOUNDED, time.process_time)
+    specification = branch_of(problem, algorithm, rounds, ["so"]).specification
+    timed = measure(specification, UNBOUNDED)
     with tempfile.TemporaryDirectory() as name:
         output = Path(name, "run.nc")
         execute(Block({**specification, "seeds": [0, 0]}, {}, "measured"), output, Path(name, "checkpoints"))
         return {"timed": asdict(timed), "bytes": output.stat().st_size}
-
-
-def in_a_process(problem: Entry, algorithm: Entry, rounds: int) -> dict[str, Any]:
-    asked = json.dumps([problem, algorithm, rounds])
-    done = subprocess.run([sys.executable, __file__, "--cell", asked], capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
 
 
 def fit(terms: Sequence[Mapping[str, float]], measured: Sequence[float]) -> tuple[dict[str, float], float]:
@@ -151,8 +125,8 @@ def measure_line(line: str) -> dict[str, float]:
         for algorithm in algorithms:
             sizes: list[tuple[int, float]] = []
             for rounds in lengths:
-                found = in_a_process(problem, algorithm, rounds)
-                branch, timed = branch_of(problem, algorithm, rounds), found["timed"]
+                found = in_a_process(__file__, json.dumps([problem, algorithm, rounds]))
+                branch, timed = branch_of(problem, algorithm, rounds, ["so"]), found["timed"]
                 size = branch.problem.registered.load().size(branch.problem.parameters)
                 chosen = branch.algorithm.registered.load()
                 print(f"{line}: {problem} {algorithm} {rounds}: {timed['whole']['seconds']:.3f} s", flush=True)

@@ -14,14 +14,14 @@ numbers.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cells import branch_of, in_a_process
+
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 DECISIONS = 1024
 SIDES = (8, 12, 16, 24, 32)
@@ -33,25 +33,15 @@ LIMIT_SECONDS = 60.0  # core seconds of a case, after which fewer rounds are ave
 
 def cell(name: str, objective: str, side: int) -> float:
     """Return the mean core seconds of a round."""
-    from bocu.sweep.experiment.planning import make_plan
-    from bocu.sweep.runs.seed_run import SeedRun, build_problem
-
     ambiguity_set = {"name": name, **({"k": 3.0} if name == "cr" else {})}
     slope = {} if objective == "dro" else {"slope": {"difference": 1e-3}}
     weights = {"alpha": 1.0, "beta": 1.0} if objective == "gen" else {}
-    entry = {"label": "o", "name": objective, "parameters": {"set": ambiguity_set, **slope, **weights}}
-    experiment = {
-        "name": "cell",
-        "seeds": 1,
-        "iterations": ROUNDS,
-        "problems": [{"label": "p", "name": "gp-sample", "parameters": {"context_points": [side, side]}}],
-        "objectives": [] if name == "none" else [entry],
-        "algorithms": ["ucb-so" if name == "none" else "ucb-bocu-2"],
-        "figures": [],
-        "metrics": ["so"],
-    }
-    plan = make_plan(experiment, sources_file=Path(__file__).parents[2] / "data/sources.yaml")
-    (branch,) = plan.branches.values()
+    problem = {"name": "gp-sample", "parameters": {"context_points": [side, side]}}
+    pursued = {"name": objective, "parameters": {"set": ambiguity_set, **slope, **weights}}
+    if name == "none":
+        branch = branch_of(problem, "ucb-so", ROUNDS)
+    else:
+        branch = branch_of(problem, "ucb-bocu-2", ROUNDS, [pursued])
     run = SeedRun(branch.specification, build_problem(branch.specification["problem"], {}), 0)
     seconds: list[float] = []
     while not run.finished and sum(seconds) < LIMIT_SECONDS:
@@ -60,13 +50,6 @@ def cell(name: str, objective: str, side: int) -> float:
         if run.t > 1:
             seconds.append(time.process_time() - start)
     return float(np.mean(seconds[SKIPPED:] or seconds[-1:]))
-
-
-def measure(name: str, objective: str, side: int) -> float:
-    command = [sys.executable, __file__, "--cell", name, objective, str(side)]
-    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **one_thread})
-    return float(json.loads(done.stdout))
 
 
 def fit(rows: list[dict[str, Any]]) -> tuple[float, float]:
@@ -88,13 +71,13 @@ def main() -> None:
         name, objective, side = arguments.cell
         print(json.dumps(cell(name, objective, int(side))))
         return
-    without = {side: measure("none", "-", side) for side in SIDES}
+    without = {side: in_a_process(__file__, "none", "-", str(side)) for side in SIDES}
     rows: list[dict[str, Any]] = []
     print(f"{'set':>8} {'objective':>9} {'contexts':>8} {'seconds a round':>15} {'UCB-SO':>8}")
     for name in arguments.sets or SETS:
         for objective in OBJECTIVES:
             for side in SIDES:
-                seconds = measure(name, objective, side)
+                seconds = in_a_process(__file__, name, objective, str(side))
                 rows.append(
                     {"set": name, "objective": objective, "side": side, "seconds": seconds, "without": without[side]}
                 )

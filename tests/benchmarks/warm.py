@@ -42,33 +42,6 @@ _FILES = 1_000  # run files at most that are read for the time inside runs
 _SECONDS_OF_SILENCE = 30.0
 
 
-@dataclass
-class Measured:
-    """One call of Snakemake for run jobs.
-
-    Attributes:
-        done: number of jobs.
-        wall: seconds from the first job to the last.
-        planning: processor seconds of Snakemake's process before the first job.
-        own: processor seconds of Snakemake's process from then on.
-        all: processor seconds of all processes from then on.
-        inside: seconds inside runs, by the run files.
-        processor: processor seconds of them.
-        planned: memory of Snakemake's process before the first job, MB.
-        memory: largest of Snakemake's process, MB.
-    """
-
-    done: int
-    wall: float
-    planning: float
-    own: float
-    all: float
-    inside: float
-    processor: float
-    planned: float
-    memory: float
-
-
 def experiment(jobs: int, rounds: int, algorithm: str) -> dict:
     return {
         "name": "many",
@@ -140,8 +113,8 @@ class Least:
         return 0.0
 
 
-def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes: float) -> Measured:
-    """Run a sweep in a folder, until so many minutes after the first job."""
+def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes: float) -> None:
+    """Run a sweep in a folder, until so many minutes after the first job, and tell what it took."""
     command = ["snakemake", *kind.command, "--cores", str(cores), "--executor", executor, "--", kind.target]
     runs, said = folder / kind.benchmarks, folder / "snakemake.txt"
     before = _children()
@@ -173,16 +146,15 @@ def measure(kind: Runs | Least, folder: Path, executor: str, cores: int, minutes
     times = {file.stem: kind.seconds(file) for file in read}
     each = len(files) / max(len(read), 1)
     busy = {name: min(float(rows[name]["cpu_time"]) / max(float(rows[name]["s"]), 1e-3), 1.0) for name in times}
-    return Measured(
-        len(files),
-        wall,
-        planning,
-        own - planning,
-        _children() - before - planning,
-        each * sum(times.values()),
-        each * sum(seconds * busy[name] for name, seconds in times.items()),
-        planned,
-        memory,
+    inside = each * sum(times.values())
+    processor = each * sum(seconds * busy[name] for name, seconds in times.items())
+    spent = _children() - before - planning  # by all processes, from the first job on
+    a_job = 1000 / max(len(files), 1)
+    print(
+        f"{executor:>12} {len(files):>7} {len(files) / wall:>8.1f} {wall * a_job:>9.0f}"
+        f" {spent * a_job:>14.0f} {(own - planning) * a_job:>20.1f} {planning:>12.1f} {planned:>9.0f}"
+        f" {memory:>8.0f} {inside / (cores * wall):>12.1%} {processor / spent:>18.1%}",
+        flush=True,
     )
 
 
@@ -213,16 +185,6 @@ def of_process(process: int, own: float, memory: float) -> tuple[float, float]:
     return (int(words[11]) + int(words[12])) / _TICKS, peaks[0] if peaks else memory
 
 
-def tell(name: str, found: Measured, cores: int) -> None:
-    each = 1000 / max(found.done, 1)
-    print(
-        f"{name:>12} {found.done:>7} {found.done / found.wall:>8.1f} {found.wall * each:>9.0f}"
-        f" {found.all * each:>14.0f} {found.own * each:>20.1f} {found.planning:>12.1f} {found.planned:>9.0f}"
-        f" {found.memory:>8.0f} {found.inside / (cores * found.wall):>12.1%} {found.processor / found.all:>18.1%}",
-        flush=True,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=200)
@@ -244,7 +206,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name).resolve()
             kind.prepare(folder)
-            tell(executor, measure(kind, folder, executor, cores, minutes), cores)
+            measure(kind, folder, executor, cores, minutes)
 
 
 if __name__ == "__main__":

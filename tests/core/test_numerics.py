@@ -84,6 +84,6 @@ def test_a_process_that_computes_by_another_kernel_is_refused():
     refuse_other_kernel("not pinned, x86_64")
 
 
-def test_it_is_part_of_every_branchs_specification(root):
-    plan = make_plan(tiny(), sources_file=root / "data/sources.yaml", scripts=root / "workflow/scripts")
+def test_it_is_part_of_every_branchs_specification():
+    plan = make_plan(tiny())
     assert {branch.specification["kernel"] for branch in plan.branches.values()} == {kernel()}

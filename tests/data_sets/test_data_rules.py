@@ -7,6 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from experiments import tiny
 from workflow.conftest import Pipeline
 
 from bocu.core.io.files import read_netcdf
@@ -22,14 +23,7 @@ def snakemake_in(folder, root):
     """What runs Snakemake with a small experiment and a data source; gives its exit status and what it wrote."""
 
     def run(source, *targets, workflow=root, **environment):
-        experiment = {
-            "name": "data",
-            "data": source,
-            "seeds": 1,
-            "iterations": 2,
-            "problems": ["hills"],
-            "algorithms": ["random"],
-        }
+        experiment = tiny(data=source, seeds=1, iterations=2, algorithms=["random"])
         pipeline = Pipeline(folder, environment)
         given = ("--snakefile", workflow / "Snakefile", "--configfile", pipeline.configuration(experiment))
         done = pipeline.run("snakemake", *given, "--cores", "1", *targets, check=False)

@@ -46,15 +46,15 @@ def test_files_are_those_of_the_catalogue_with_their_licence(
     [*SHIPPED, ("irrigation", "suffolk"), ("irrigation", "nebraska"), ("wake-steering", "row-of-three")],
 )
 def test_what_is_prepared_is_real_and_says_so(
-    root: Path, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dataset: str, record: str
+    root: Path, catalogue: Catalogue, elsewhere: Path, dataset: str, record: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # no clone at hand: the files are those of the package
+    # No clone is at hand: the files are those of the package.
     raw = catalogue.raw_paths(dataset, record, "shipped")
     assert all(Path(file).is_absolute() for file in raw)
     before = {path: path.stat().st_mtime_ns for path in (root / "data/shipped").rglob("*")}
     function = catalogue.record(dataset, record).prepare
-    prepare(function, raw, tmp_path / "out.nc", catalogue.origin(dataset, record, "shipped"))
-    prepared = read_netcdf(tmp_path / "out.nc")
+    prepare(function, raw, elsewhere / "out.nc", catalogue.origin(dataset, record, "shipped"))
+    prepared = read_netcdf(elsewhere / "out.nc")
     attributes = prepared.attrs
     if dataset == "irrigation":
         price, of_water, fixed, unit = {"suffolk": (1000, 8, 6000, "GBP"), "nebraska": (180, 1, 1728, "USD")}[record]
@@ -154,10 +154,7 @@ def test_hours_of_wind_come_out_as_the_shipped_files_have_them(root: Path, tmp_p
         (["plant", "none.p", "two.p", "out.npz"], r"none.p: 0 arrays under '.kernel.kernels\[0\].variance'"),
     ],
 )
-def test_what_is_not_such_a_pickle_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_not_such_a_pickle_is_refused(elsewhere: Path, arguments: list[str], message: str) -> None:
     Path("text.p").write_text("no pickle")
     Path("none.p").write_bytes(pickle.dumps({"a": 1}))
     Path("two.p").write_bytes(pickle.dumps([np.ones(1), np.ones(1)]))

@@ -3,14 +3,15 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from finite_games import announce, posterior_of, start
+from finite_games import announce, posterior_of, seed_run, start
+from played import finished
 
 from bocu.problems.synthetic import CONTEXT_WIDTH, SatisficingBumps, SatisficingBumpsParameters
 from bocu.robust.ambiguity import MaximumMeanDiscrepancy, TotalVariation
 from bocu.robust.ambiguity.parameters import SetParameters
 from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.evaluation.aspirations import LenientRegret, SatisficingRegret
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
+from bocu.sweep.runs.seed_run import build_problem
 from bocu.testing.games import run_specification, stated
 from bocu.testing.problems import situations_of
 
@@ -21,10 +22,7 @@ MMD = {"name": "mmd", "lengthscale": 5.0 / CONTEXT_WIDTH}
 @pytest.fixture(scope="module")
 def run():
     specification = run_specification(stated("problem", "satisficing", {}), stated("algorithm", "random", {}), None, 8)
-    run = SeedRun(specification, build_problem(specification["problem"], {}), 0)
-    while not run.finished:
-        run.play()
-    return run
+    return finished(seed_run(specification))
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +117,5 @@ def test_robos_keeps_to_the_steady_decision():
     objective = stated("objective", "rs", {"tau": TAU, "set": MMD})
     algorithm = stated("algorithm", "ucb-bocu-2", {"sqrt_beta": 2.0})
     specification = run_specification(stated("problem", "satisficing", {}), algorithm, objective, 40)
-    run = SeedRun(specification, build_problem(specification["problem"], {}), 0)
-    while not run.finished:
-        run.play()
+    run = finished(seed_run(specification))
     assert (run.record.arrays["decision_index"][-20:] == 1).all()

@@ -22,7 +22,7 @@ METRICS = ["so", "ro", "best-fixed-decision"]
 
 
 @pytest.fixture(scope="module")
-def finished(root, tmp_path_factory):
+def finished(tmp_path_factory):
     """A plan with two problems of different lengths, all run and scored."""
     folder = tmp_path_factory.mktemp("cubes")
     experiment = tiny(
@@ -34,7 +34,7 @@ def finished(root, tmp_path_factory):
         metrics=METRICS,
     )
     with chdir(folder):
-        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        plan = make_plan(experiment)
         run_all(plan)
         yield plan, folder
 
@@ -44,11 +44,10 @@ def description(plan, problem):
 
 
 @pytest.fixture
-def place(finished, tmp_path, monkeypatch):
+def place(finished, elsewhere):
     """The finished results, copied so that a test may damage them."""
     plan, folder = finished
-    shutil.copytree(folder / "results", tmp_path / "results")
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder / "results", elsewhere / "results")
     return plan
 
 

@@ -42,8 +42,7 @@ def experiment(problem, *algorithms, **changes):
 
 
 @pytest.mark.parametrize(("problem", "algorithm"), [(GRID, "ucb-so"), ("newsvendor", "sbo-kde")])
-def test_only_what_is_deployed_at_last_counts(tmp_path, monkeypatch, problem, algorithm):
-    monkeypatch.chdir(tmp_path)
+def test_only_what_is_deployed_at_last_counts(elsewhere, problem, algorithm):
     plan = make_plan(experiment(problem, algorithm))
     run_all(plan)
     (branch,) = plan.branches.values()

@@ -182,8 +182,7 @@ def test_a_metric_under_a_law_leaves_run_jobs_untouched():
     ]
 
 
-def test_stored_optima_and_recommended_decisions_are_scored(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_stored_optima_and_recommended_decisions_are_scored(elsewhere):
     plan = make_plan(experiment(PATH, TENTH))
     run_all(plan)  # which hands scores no optima: they are searched for
     (branch,) = plan.branches.values()

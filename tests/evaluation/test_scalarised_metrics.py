@@ -84,8 +84,7 @@ def test_scoring_is_repeatable():
     assert np.array_equal(first, again)
 
 
-def test_two_outputs_from_run_to_cube(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_two_outputs_from_run_to_cube(elsewhere):
     experiment = {
         "name": "two",
         "seeds": {"first": 100, "count": 2, "per_job": 1},
@@ -95,7 +94,7 @@ def test_two_outputs_from_run_to_cube(root, tmp_path, monkeypatch):
         "metrics": [{"name": "dro", "parameters": {"set": {"name": "tv", "radius": 0.5}}}, "so"],
         "figures": ["regret"],
     }
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    plan = make_plan(experiment)
     run_all(plan)
     (branch,) = plan.branches.values()
     run = read_netcdf(plan.products.runs(branch)[0])

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from experiments import run_all
+from experiments import run_all, tiny
 
 from bocu.core.randomness import Streams
 from bocu.problems import continuous, scalarised_optimum
@@ -50,17 +50,8 @@ def test_seeds_that_share_their_payoffs_are_valued_once(name, times, monkeypatch
 
 
 def plan_of(problem, *metrics):
-    return make_plan(
-        {
-            "name": "dear",
-            "seeds": {"first": 0, "count": 2, "per_job": 2},
-            "iterations": 3,
-            "problems": [problem],
-            "algorithms": ["random"],
-            "metrics": list(metrics),
-            "figures": ["regret"],
-        }
-    )
+    two = {"count": 2, "per_job": 2}
+    return make_plan(tiny(seeds=two, iterations=3, problems=[problem], algorithms=["random"], metrics=[*metrics]))
 
 
 LAW = {"name": "newsvendor", "parameters": {"law": HIGH}}
@@ -71,8 +62,7 @@ SHIFT = {
 
 
 @pytest.mark.parametrize("problem", [LAW, SHIFT])
-def test_optima_that_are_dear_are_searched_for_once(problem, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_optima_that_are_dear_are_searched_for_once(problem, elsewhere, monkeypatch):
     plan = plan_of(problem, "so")
     run_all(plan)  # which hands scores no optima: each branch searches
     (branch,) = plan.branches.values()
@@ -96,8 +86,7 @@ def test_optima_that_are_dear_are_searched_for_once(problem, tmp_path, monkeypat
         assert "discretisation_error" not in told
 
 
-def test_at_the_weights_that_each_seed_draws_is_searched_once_for_all_branches(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_at_the_weights_that_each_seed_draws_is_searched_once_for_all_branches(elsewhere, monkeypatch):
     two = {"name": "ackley-grid", "label": "two", "parameters": {"contexts": 9, "outputs": 2}}
     plan = plan_of(two, "so", "ro")
     run_all(plan)  # which hands scores no optima: each branch searches

@@ -17,12 +17,15 @@ UNREADABLE = re.compile(
 LONGEST = 1200
 
 
-def told(arguments, monkeypatch, capsys):
-    """Run the command line in this process; give exit status and what it wrote to standard error."""
-    monkeypatch.setattr(sys, "argv", ["bocu", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
+def called(monkeypatch, capsys, *words):
+    """Call the command line in this process; return its exit status and what it wrote."""
+    monkeypatch.setattr(sys, "argv", ["bocu", *map(str, words)])
+    status = 0
+    try:
         cli.main()
-    return caught.value.code, capsys.readouterr().err
+    except SystemExit as error:
+        status = error.code
+    return status, *capsys.readouterr()
 
 
 def assert_one_readable_line(status, error, path, says):
@@ -55,5 +58,5 @@ def test_every_parameter_refuses_what_none_takes_and_unknown_keys(kind):
 def test_a_wrong_file_gets_one_line(bad, tmp_path, monkeypatch, capsys):
     path = tmp_path / "bad.yaml"
     path.write_bytes(bad.content)
-    status, error = told(["check", path], monkeypatch, capsys)
+    status, _, error = called(monkeypatch, capsys, "check", path)
     assert_one_readable_line(status, error, path, bad.says)

@@ -2,34 +2,27 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 import yaml
 from bad_configurations import grid
 from experiments import tiny
-from test_bad_configurations import assert_one_readable_line, told
+from test_bad_configurations import assert_one_readable_line, called
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.io.yaml_files import read_yaml
 from bocu.core.loading import refuse_unknown_classes
+from bocu.robust.ambiguity import TotalVariation
+from bocu.robust.ambiguity import worst_case as solve
+from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import replayed_to
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch, root):
-    """A working directory with the catalogue of data sets."""
-    (tmp_path / "data").mkdir()
-    shutil.copy(root / "data/sources.yaml", tmp_path / "data")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
 
 # What is no file
 
@@ -63,7 +56,7 @@ def test_what_is_no_experiment_file_gets_one_line(kind, tmp_path, monkeypatch, c
     make, says = STRANGE[kind]
     path = tmp_path / "strange.yaml"
     make(path)
-    status, error = told(["check", path], monkeypatch, capsys)
+    status, _, error = called(monkeypatch, capsys, "check", path)
     assert_one_readable_line(status, error, path, [says])
 
 
@@ -90,19 +83,6 @@ SHEETS = {
     "quotes": GOOD.replace("1.5", '"1.5"').encode(),
     "empty lines": GOOD.replace("\n", "\n\n").encode(),
 }
-
-
-def called(monkeypatch, capsys, *words):
-    """Call the command line in this process; return its exit status and what it wrote."""
-    from bocu.commands import main as cli
-
-    monkeypatch.setattr(sys, "argv", ["bocu", *map(str, words)])
-    status = 0
-    try:
-        cli.main()
-    except SystemExit as error:
-        status = error.code
-    return status, *capsys.readouterr()
 
 
 def worst_case(path, monkeypatch, capsys, *options):
@@ -150,8 +130,6 @@ def test_a_broken_netcdf_file_gets_one_line(tmp_path, monkeypatch, capsys):
 
 
 def test_text_in_netcdf_gets_one_line(tmp_path, monkeypatch, capsys):
-    import xarray as xr
-
     path = tmp_path / "text.nc"
     payoffs = (("decision", "context"), np.array([["a", "b"]], dtype=object))
     xr.Dataset({"payoffs": payoffs, "reference": ("context", [0.5, 0.5])}).to_netcdf(path)
@@ -214,10 +192,10 @@ def test_a_radius_beyond_all_distances_is_noted(tmp_path, monkeypatch, capsys):
         ("replay log.csv", "--report"),
     ],
 )
-def test_a_folder_that_is_missing_is_named_and_not_made(command, option, folder, monkeypatch, capsys):
+def test_a_folder_that_is_missing_is_named_and_not_made(command, option, elsewhere, monkeypatch, capsys):
     said = f"error: {option}: found new/file; there is no folder new; make it first, or name another\n"
-    assert told([*command.split(), option, "new/file"], monkeypatch, capsys) == (1, said)
-    assert [path.name for path in folder.iterdir()] == ["data"]
+    assert called(monkeypatch, capsys, *command.split(), option, "new/file") == (1, "", said)
+    assert not list(elsewhere.iterdir())
 
 
 # What a run may replace
@@ -234,8 +212,6 @@ def foreign_text(path):
 
 
 def foreign_netcdf(path):
-    import xarray as xr
-
     xr.Dataset({"temperature": ("time", [1.0])}).to_netcdf(path)
 
 
@@ -250,10 +226,10 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_a_run_replaces_nothing_but_a_run_file(kind, folder, monkeypatch, capsys):
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+def test_a_run_replaces_nothing_but_a_run_file(kind, elsewhere, monkeypatch, capsys):
+    (elsewhere / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
     make, says = FOREIGN[kind]
-    output = folder / "out.nc"
+    output = elsewhere / "out.nc"
     make(output)
     before = os.lstat(output)
     status, error = run(monkeypatch, capsys, output)
@@ -262,19 +238,19 @@ def test_a_run_replaces_nothing_but_a_run_file(kind, folder, monkeypatch, capsys
     assert says in error
     after = os.lstat(output)
     assert (after.st_ino, after.st_mtime_ns, after.st_size) == (before.st_ino, before.st_mtime_ns, before.st_size)
-    assert sorted(path.name for path in folder.iterdir()) == ["data", "out.nc", "tiny.yaml"]
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["out.nc", "tiny.yaml"]
 
 
-def test_a_run_takes_the_name_of_an_experiment(folder, monkeypatch, capsys):
-    (folder / "config/experiments").mkdir(parents=True)
-    (folder / "config/experiments/any.yaml").write_text(yaml.safe_dump(tiny()))
+def test_a_run_takes_the_name_of_an_experiment(elsewhere, monkeypatch, capsys):
+    (elsewhere / "config/experiments").mkdir(parents=True)
+    (elsewhere / "config/experiments/any.yaml").write_text(yaml.safe_dump(tiny()))
     assert run(monkeypatch, capsys, "out.nc", experiment="tiny") == (0, "")
     assert Path("out.nc").is_file()
 
 
 @pytest.mark.parametrize(("option", "value"), [("--seed", "-1"), ("--seed", str(2**63)), ("--seeds", "1000000000")])
-def test_seeds_that_no_run_file_holds_get_one_line(folder, monkeypatch, capsys, option, value):
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+def test_seeds_that_no_run_file_holds_get_one_line(elsewhere, monkeypatch, capsys, option, value):
+    (elsewhere / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
     status, error = run(monkeypatch, capsys, "out.nc", option, value)
     assert (status, error.count("\n")) == (1, 1)
     assert error.startswith("error: --seed, --seeds: ")
@@ -283,11 +259,11 @@ def test_seeds_that_no_run_file_holds_get_one_line(folder, monkeypatch, capsys, 
 # What a file may ask to import
 
 
-def test_a_run_file_imports_nothing_that_is_not_registered(folder, monkeypatch, capsys):
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
+def test_a_run_file_imports_nothing_that_is_not_registered(elsewhere, monkeypatch, capsys):
+    (elsewhere / "tiny.yaml").write_text(yaml.safe_dump(tiny()))
     assert run(monkeypatch, capsys, "out.nc")[0] == 0
-    (folder / "trap.py").write_text("from pathlib import Path\nPath('sprung').touch()\nclass Trap: pass\n")
-    monkeypatch.syspath_prepend(str(folder))
+    (elsewhere / "trap.py").write_text("from pathlib import Path\nPath('sprung').touch()\nclass Trap: pass\n")
+    monkeypatch.syspath_prepend(str(elsewhere))
     # As somebody writes it who means harm: with a seal of its own.
     data = read_netcdf("out.nc")
     specification = json.loads(data.attrs["specification"])
@@ -378,10 +354,6 @@ def test_a_full_disk_that_holds_the_log_gets_one_line(small_disk, then, says):
     ],
 )
 def test_payoffs_are_real_numbers(payoffs, says):
-    from bocu.robust.ambiguity import TotalVariation
-    from bocu.robust.ambiguity import worst_case as solve
-    from bocu.robust.objectives.functions import UncertaintyObjective
-
     ambiguity_set, p = TotalVariation(0.1), np.array([0.5, 0.5])
     everything = [lambda: solve(payoffs, p, ambiguity_set)]
     for objective in (
@@ -398,10 +370,6 @@ def test_payoffs_are_real_numbers(payoffs, says):
 
 def test_complex_tensors_are_refused():
     torch = pytest.importorskip("torch")
-    from bocu.robust.ambiguity import TotalVariation
-    from bocu.robust.ambiguity import worst_case as solve
-    from bocu.robust.objectives.functions import UncertaintyObjective
-
     payoffs, p, ambiguity_set = torch.tensor([1.0 + 2.0j, 1.0]), np.array([0.5, 0.5]), TotalVariation(0.1)
     objectives = (UncertaintyObjective.so(), UncertaintyObjective.ro(), UncertaintyObjective.dro(ambiguity_set))
     for call in (solve, *(lambda f, p, _, o=objective: o(f, p) for objective in objectives)):

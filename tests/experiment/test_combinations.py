@@ -52,7 +52,7 @@ def stated():
     return found
 
 
-def planned(kind, algorithm, root):
+def planned(kind, algorithm):
     """Return protocol, objective and set of every branch, or nothing where planning refuses the algorithm."""
     experiment = {
         "name": "asked",
@@ -71,7 +71,7 @@ def planned(kind, algorithm, root):
             {"name": "stated", "label": label, "parameters": {"lengthscale": scale}} for label, scale in scales.items()
         ]
     try:
-        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        plan = make_plan(experiment)
     except BocuError as error:
         if "runs on no problem of this experiment" in str(error):
             return set()
@@ -85,10 +85,10 @@ def planned(kind, algorithm, root):
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
-def test_the_table_says_what_planning_does(root, answers, kind):
+def test_the_table_says_what_planning_does(answers, kind):
     played = {"simulator", "general", "data-driven"} if kind == "grids of decisions and contexts" else {"general"}
     for entry in registered("algorithm"):
-        found = planned(kind, entry.name, root)
+        found = planned(kind, entry.name)
         said = {
             (answer.protocol, answer.objective, answer.set)
             for answer in answers

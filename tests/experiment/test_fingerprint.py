@@ -298,7 +298,7 @@ def test_a_broken_or_unwritable_memo_is_no_memo(package, tmp_path, monkeypatch):
     source_memo.save_memo()
 
 
-def test_every_name_that_a_lazy_package_hands_on_is_found(root):
+def test_every_name_that_a_lazy_package_hands_on_is_found():
     import bocu.robust.ambiguity
 
     for name in bocu.robust.ambiguity.__all__:

@@ -76,7 +76,7 @@ def statement_at(file: Path, line: int) -> ast.stmt:
 
 def played(game: dict, folder: Path) -> tuple[list[str], list[str], Trace, Trace]:
     """Play a small experiment, and return what run and score start from and what they executed."""
-    plan = make_plan(game, sources_file=SOURCE.parents[1] / "data/sources.yaml")
+    plan = make_plan(game)
     (branch,) = plan.branches.values()
     parameters = plan.parameters.score(branch)
     block = Block({**branch.specification, "seeds": [0, 1]}, {}, "code")

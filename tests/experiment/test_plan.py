@@ -103,19 +103,16 @@ def test_a_name_or_checkpoint_interval_is_not_part_of_a_run():
         ({"seeds": {"first": 1, "count": 9}}, r"seeds: 1 to 9 are fewer than the 0 to 3"),
     ],
 )
-def test_results_that_exist_are_not_shrunk_unasked(tmp_path, monkeypatch, root, change, message):
-    monkeypatch.chdir(tmp_path)
-    sources = root / "data/sources.yaml"
-    write_record(make_plan(tiny(), sources_file=sources))
+def test_results_that_exist_are_not_shrunk_unasked(elsewhere, change, message):
+    write_record(make_plan(tiny()))
     with pytest.raises(BocuError, match=message):
-        refuse_to_shrink(make_plan(tiny(**change), sources_file=sources))
-    refuse_to_shrink(make_plan(tiny(**change, overwrite=True), sources_file=sources))
-    refuse_to_shrink(make_plan(tiny(**change, name="other"), sources_file=sources))
-    refuse_to_shrink(make_plan(tiny(iterations=20, seeds=9), sources_file=sources))
+        refuse_to_shrink(make_plan(tiny(**change)))
+    refuse_to_shrink(make_plan(tiny(**change, overwrite=True)))
+    refuse_to_shrink(make_plan(tiny(**change, name="other")))
+    refuse_to_shrink(make_plan(tiny(iterations=20, seeds=9)))
 
 
-def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(elsewhere):
     others = {"name": "hills", "label": "others", "parameters": {"grid": 40}}
     plan = make_plan(
         tiny(

@@ -1,7 +1,6 @@
 """The key `priors` of an experiment: what is planned of it, without data, and what is refused."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,21 +12,17 @@ from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.resources import estimate
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("elsewhere")  # where no data are
+
 SAMPLE = {"name": "gp-sample", "parameters": {"decision_points": [3, 3], "context_points": [2, 2]}}
 SHORT = {"name": "stated", "label": "short", "parameters": {"lengthscale": 0.1}}
 LONG = {"name": "stated", "label": "long", "parameters": {"lengthscale": [0.5, 0.5, 1, 1], "mean": 1, "variance": 2}}
 UNKNOWING = ["regret-balancing", "fully-bayesian", "mle", "pe-gp-ucb", "oracle"]
 
 
-@pytest.fixture(autouse=True)
-def _where_no_data_are(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def plan_of(problems: list[Any], priors: list[Any], **changes: Any) -> Plan:
     more = {"data": "simulate", "algorithms": ["random", "mle"], "objectives": ["so"], **changes}
-    return make_plan(tiny(problems=problems, priors=priors, **more), sources_file=ROOT / "data/sources.yaml")
+    return make_plan(tiny(problems=problems, priors=priors, **more))
 
 
 def labels(plan: Plan, problem: str) -> tuple[str, ...]:
@@ -89,15 +84,8 @@ def test_algorithms_run_where_there_are_candidates_and_pursue_objectives_there()
 
 def test_what_is_believed_in_is_the_model_of_those_who_know_one():
     believing = {**SAMPLE, "parameters": {**SAMPLE["parameters"], "believed": "long", "best": "short", "ridge": 0.04}}
-    parameters = plan_of([believing], [SHORT, LONG]).problem_parameters("gp-sample")
-    problem = (
-        make_plan(
-            tiny(problems=[believing], priors=[SHORT, LONG], algorithms=["random"]),
-            sources_file=ROOT / "data/sources.yaml",
-        )
-        .problems["gp-sample"]
-        .kind(parameters, {})
-    )
+    plan = plan_of([believing], [SHORT, LONG])
+    problem = plan.problems["gp-sample"].kind(plan.problem_parameters("gp-sample"), {})
     assert problem.prior_labels == ("short", "long")
     assert (problem.model.label, problem.best_prior.label) == ("long", "short")
     assert (problem.model.mean, problem.model.variance, problem.model.noise) == (1.0, 2.0, pytest.approx(0.2))

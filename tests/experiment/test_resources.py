@@ -25,7 +25,7 @@ def branch(algorithm: str = "pe-gp-ucb", grid: int = 500, iterations: int = 200)
     experiment = tiny(
         algorithms=[algorithm], iterations=iterations, problems=[{"name": "hills", "parameters": {"grid": grid}}]
     )
-    plan = make_plan(experiment, sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan(experiment)
     (found,) = plan.branches.values()
     return found
 
@@ -64,7 +64,7 @@ def test_every_line_of_the_prices_is_of_a_class_and_every_class_has_a_line(kind,
 def test_every_registered_pair_says_what_it_takes(root):
     for file in ("grand-tour", "ziomek2025"):
         path = root / f"config/experiments/{file}.yaml"
-        plan = make_plan(read_experiment_file(path), [path], sources_file=root / "data/sources.yaml")
+        plan = make_plan(read_experiment_file(path), [path])
         for found in plan.branches.values():
             assert resources.estimate(found, 1).unknown == (), found.key
 
@@ -140,14 +140,14 @@ def test_the_model_is_within_a_factor_of_two_of_what_was_measured(objective, slo
         metrics=["so"],
         figures=[],
     )
-    (found,) = make_plan(experiment, sources_file=ROOT / "data/sources.yaml").branches.values()
+    (found,) = make_plan(experiment).branches.values()
     assert 0.5 < (resources.estimate(found, 2).seconds - resources.estimate(found, 1).seconds) / measured < 2.0
 
 
 def test_a_search_takes_its_time_however_small_the_table():
     """Hours of wind power, 2,500 points each: the search under MMD is most of what a rehearsal takes."""
     file = ROOT / "config/experiments/kirschner2020-wind.yaml"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan(read_experiment_file(file), [file])
     robust, plain = (
         resources.estimate(plan.branches["wind-commitment", objective, algorithm], 1).seconds
         for objective, algorithm in (("dro", "drbo"), ("any", "ucb"))
@@ -182,7 +182,7 @@ def test_a_search_at_the_weights_of_seeds_asks_for_more_with_seeds_and_dear_sets
     experiment = read_experiment_file(file)
 
     def seconds(entry, **changes):
-        plan = make_plan({**experiment, **changes}, [file], sources_file=ROOT / "data/sources.yaml")
+        plan = make_plan({**experiment, **changes}, [file])
         return resources.optima_seconds(plan, "branin-two", entry)
 
     few = {"seeds": {"first": 1000, "count": 3, "per_job": 1}}

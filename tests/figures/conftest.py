@@ -20,7 +20,7 @@ def digest_path(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def hills(root, tmp_path_factory):
+def hills(tmp_path_factory):
     """The hills, run for 30 rounds by six algorithms: plan and inputs of its figures, as absolute paths."""
     folder = tmp_path_factory.mktemp("figures")
     with chdir(folder):
@@ -30,7 +30,7 @@ def hills(root, tmp_path_factory):
             algorithms=["random", "regret-balancing", "mle", "pe-gp-ucb", "oracle"],
             figures=None,
         )
-        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        plan = make_plan(experiment)
         run_all(plan)
     return plan, folder
 

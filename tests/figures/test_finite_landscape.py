@@ -9,18 +9,14 @@ from experiments import tiny
 from bocu.core.style import SIMULATED_MARK
 from bocu.pages.figures.landscapes import Contour, FiniteLandscapeParameters, FunctionAndDistributions
 from bocu.sweep.experiment.planning import make_plan
+from bocu.testing.games import stated
 
 BOTH = {"function-and-distributions": FunctionAndDistributions, "contour": Contour}
 
 
 def described(name, **parameters):
     """What the plan hands to a figure of a problem."""
-    from bocu.sweep.experiment.registry import find
-
-    entry = find("problem", name)
-    checked = entry.load().Parameters(**parameters)
-    specification = {"class": entry.target, "parameters": checked.model_dump(mode="json")}
-    return {"problem": {"label": "label", "specification": specification}}
+    return {"problem": {"label": "label", "specification": stated("problem", name, parameters)}}
 
 
 def draw(kind, inputs, **parameters):
@@ -91,12 +87,9 @@ def test_stand_ins_are_marked(root, tmp_path):
     assert axes_of(drawing, "NH3 concentration, scaled")
 
 
-def test_the_plan_hands_over_the_problem_and_no_cube(root):
+def test_the_plan_hands_over_the_problem_and_no_cube():
     problems = [{"label": "two", "name": "kirschner", "parameters": {"function": "b"}}, {"name": "plant"}]
-    plan = make_plan(
-        tiny(data={"source": "simulate"}, problems=problems, algorithms=["random"], figures=["contour", "regret"]),
-        sources_file=root / "data/sources.yaml",
-    )
+    plan = make_plan(tiny(data="simulate", problems=problems, algorithms=["random"], figures=["contour", "regret"]))
     assert plan.inputs.figure("contour", "two") == {}
     assert plan.inputs.figure("contour", "plant") == {"problem_data": "data/simulate/plant/svgp.nc"}
     handed = json.loads(plan.parameters.figure("contour", "two")["problem"])

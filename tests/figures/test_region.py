@@ -8,6 +8,7 @@ import matplotlib.patches as patches
 import numpy as np
 import pytest
 import synthetic_cubes
+from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.core.parameters import Reading, validate
@@ -124,14 +125,8 @@ def test_wrong_checks_get_one_line(parameters, message):
     ],
 )  # fmt: skip
 def test_a_map_names_what_the_file_names(parameters, message):
-    experiment = {
-        "name": "mapped",
-        "seeds": 10,
-        "iterations": 5,
-        "problems": ["hills"],
-        "sweep": {"problems.hills.noise": [0.1, 0.2], "algorithms.mle.sqrt_beta": [1, 2]},
-        "algorithms": ["random", "mle"],
-    }
+    swept = {"problems.hills.noise": [0.1, 0.2], "algorithms.mle.sqrt_beta": [1, 2]}
+    experiment = tiny(problems=["hills"], algorithms=["random", "mle"], sweep=swept)
     good = {"check": "final(mle) < final(random)", "problem": "hills", "x": "noise", "metric": "so"}
     make_plan({**experiment, "figures": [{"name": "region", "parameters": good}]})
     with pytest.raises(BocuError, match=message):

@@ -19,11 +19,12 @@ from bocu.sweep.experiment.planning import make_plan
 
 pytestmark = pytest.mark.ci
 
-TV = {"name": "tv", "radius": 0.5}
+SETS = {"tv": {"name": "tv", "radius": 0.5}, "kl": {"name": "kl", "radius": 0.1}}
 
 
 @pytest.fixture(scope="module")
-def plan(root, tmp_path_factory):
+def plan(tmp_path_factory):
+    dro = [{"name": "dro", "label": label, "parameters": {"set": stated}} for label, stated in SETS.items()]
     experiment = {
         "name": "front",
         "seeds": {"first": 100, "count": 3, "per_job": 2},
@@ -32,19 +33,13 @@ def plan(root, tmp_path_factory):
             {"name": "newsvendor-grid", "label": "two", "parameters": {"outputs": 2, "contexts": 10}},
             {"name": "newsvendor-grid", "label": "one", "parameters": {"contexts": 10}},
         ],
-        "objectives": [
-            {"name": "dro", "label": "tv", "parameters": {"set": TV}},
-            {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
-        ],
+        "objectives": dro,
         "algorithms": ["random", {"name": "drmobo", "problems": ["two"]}],
-        "metrics": [
-            {"name": "dro", "label": "tv", "parameters": {"set": TV}},
-            {"name": "dro", "label": "kl", "parameters": {"set": {"name": "kl", "radius": 0.1}}},
-        ],
+        "metrics": dro,
         "figures": ["robust-front"],
     }
     with chdir(tmp_path_factory.mktemp("front")):
-        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        plan = make_plan(experiment)
         run_all(plan)
         yield plan
 

@@ -31,7 +31,7 @@ RADII = [0.0, 0.2, 0.6, 1.2]
 
 
 @pytest.fixture(scope="module")
-def plan(root, tmp_path_factory):
+def plan(tmp_path_factory):
     experiment = {
         "name": "curves",
         "seeds": {"first": 0, "count": 3, "per_job": 3},
@@ -49,7 +49,7 @@ def plan(root, tmp_path_factory):
         "figures": ["robustness-curve", {"name": "price-of-robustness", "parameters": {"radii": RADII}}],
     }  # fmt: skip
     with chdir(tmp_path_factory.mktemp("curves")):
-        plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+        plan = make_plan(experiment)
         run_all(plan)
         yield plan
 

@@ -43,19 +43,19 @@ EXPERIMENT = {
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, root):
+def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audited")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         (folder / "small.yaml").write_text(yaml.safe_dump(EXPERIMENT))
-        run_all(make_plan(EXPERIMENT, sources_file=root / "data/sources.yaml"))
+        run_all(make_plan(EXPERIMENT))
     return folder
 
 
 @pytest.fixture
-def plan(finished, root, monkeypatch):
+def plan(finished, monkeypatch):
     monkeypatch.chdir(finished)
-    return make_plan(EXPERIMENT, sources_file=root / "data/sources.yaml")
+    return make_plan(EXPERIMENT)
 
 
 @pytest.mark.ci
@@ -79,13 +79,9 @@ def test_every_set_and_kind_of_row_is_solved_again(plan) -> None:
     assert audit(plan, cases=12, moments=1, seed=1).groups != few.groups
 
 
-def test_scalarised_outputs_of_finite_decisions_are_solved_again(root, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_scalarised_outputs_of_finite_decisions_are_solved_again(elsewhere) -> None:
     two = {"name": "newsvendor-grid", "parameters": {"outputs": 2, "contexts": 5, "decisions": 9, "initial": 2}}
-    plan = make_plan(
-        {**EXPERIMENT, "problems": [two], "algorithms": ["random", "drmobo"], "figures": []},
-        sources_file=root / "data/sources.yaml",
-    )
+    plan = make_plan({**EXPERIMENT, "problems": [two], "algorithms": ["random", "drmobo"], "figures": []})
     run_all(plan)
     found = audit(plan, cases=20, moments=1)
     assert found.passed
@@ -139,9 +135,8 @@ def _app():
     return app
 
 
-def test_what_has_no_worst_case_or_no_run(root, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    plan = make_plan(tiny(seeds=1, iterations=2), sources_file=root / "data/sources.yaml")
+def test_what_has_no_worst_case_or_no_run(elsewhere) -> None:
+    plan = make_plan(tiny(seeds=1, iterations=2))
     with pytest.raises(BocuError, match="results/tiny: no run file exists yet; nothing to audit"):
         audit(plan)
     run_all(plan)

@@ -321,17 +321,16 @@ OWN_EXPERIMENT = {
 }
 
 
-def test_a_file_beside_the_experiment_states_a_set(root, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_file_beside_the_experiment_states_a_set(elsewhere, monkeypatch) -> None:
     monkeypatch.setenv("BOCU_PLUGINS", "{}")
-    (tmp_path / "files").mkdir()
-    own = tmp_path / "files/own.py"
+    (elsewhere / "files").mkdir()
+    own = elsewhere / "files/own.py"
     own.write_text(OWN_FILE)
-    file = tmp_path / "files/own.yaml"
+    file = elsewhere / "files/own.yaml"
     file.write_text(yaml.safe_dump(OWN_EXPERIMENT))
 
     def planned():
-        plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
+        plan = make_plan(read_experiment_file(file), [file])
         return plan, {key[1]: plan.parameters.run(branch, 0, 0)["fingerprint"] for key, branch in plan.branches.items()}
 
     plan, before = planned()
@@ -350,7 +349,7 @@ def test_a_file_beside_the_experiment_states_a_set(root, tmp_path, monkeypatch) 
         planned()
 
 
-def test_planning_reckons_with_their_cost(root) -> None:
+def test_planning_reckons_with_their_cost() -> None:
     experiment = {
         **OWN_EXPERIMENT,
         "problems": [{"name": "gp-sample"}],
@@ -360,7 +359,7 @@ def test_planning_reckons_with_their_cost(root) -> None:
             {"name": "dro", "label": "convex", "parameters": {"set": {"name": "moments", "mean": 0.1}}},
         ],
     }
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    plan = make_plan(experiment)
     seconds = {key[1]: estimate(branch, 1).seconds for key, branch in plan.branches.items()}
     decisions = plan.problems["gp-sample"].kind.size(plan.problem_parameters("gp-sample")).arms
     # A table in each round, a millisecond and more for each of its decisions.

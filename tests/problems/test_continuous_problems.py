@@ -12,6 +12,7 @@ from bocu.problems.optima import expected_payoff
 from bocu.sweep.evaluation.scores import score
 from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.execution import Block, execute
+from bocu.testing.games import run_specification, stated
 
 CLOSED_FORMS = ["ackley", "ackley-2-4", "modified-branin", "hartmann-6", "complicated-hartmann", "newsvendor"]
 
@@ -19,17 +20,6 @@ CLOSED_FORMS = ["ackley", "ackley-2-4", "modified-branin", "hartmann-6", "compli
 def built(name, **parameters):
     target = find("problem", name).load()
     return target(validate(target.Parameters, parameters, ""), {})
-
-
-def specification(name="newsvendor", iterations=5, **parameters):
-    return {
-        "schema": 1,
-        "problem": {"class": find("problem", name).target, "parameters": parameters},
-        "objective": None,
-        "algorithm": {"class": "bocu.learners.algorithms.simple:Random", "parameters": {}},
-        "iterations": iterations,
-        "threads": 1,
-    }
 
 
 @pytest.mark.parametrize("name", CLOSED_FORMS)
@@ -56,9 +46,10 @@ def test_sobol_contexts_cover_the_box_where_true_ones_do_not():
 
 
 def test_regret_is_against_the_optimum_of_the_expectation(tmp_path):
-    branch = specification()
+    branch = run_specification(stated("problem", "newsvendor", {}), stated("algorithm", "random", {}), None, 5)
     execute(Block({**branch, "seeds": [0, 1]}, {}, "0"), tmp_path / "run.nc", tmp_path / "checkpoints")
     metrics = [{"label": "so", "class": "bocu.sweep.evaluation.metrics:ExpectedPayoff", "parameters": {}}]
+    branch.pop("seeds")
     score([tmp_path / "run.nc"], {}, branch, metrics, tmp_path / "score.nc")
     run, scores = xr.load_dataset(tmp_path / "run.nc"), xr.load_dataset(tmp_path / "score.nc")
     assert scores["iteration"].values.tolist() == list(range(-9, 6))

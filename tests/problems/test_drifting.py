@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from played import finished
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
@@ -13,6 +14,7 @@ from bocu.robust.objectives.functions import UncertaintyObjective
 from bocu.sweep.evaluation.metrics import ObjectiveMetric
 from bocu.sweep.experiment.registry import find, registered
 from bocu.sweep.runs.seed_run import SeedRun
+from bocu.testing.games import run_specification, stated
 
 SMALL = {"decision_points": [6], "context_points": [4], "noise": 0.1, "lengthscale": 0.3, "initial": 2}
 RULES = ["pe-gp-ucb", "mle", "fully-bayesian", "regret-balancing", "oracle"]
@@ -24,20 +26,12 @@ def problem(**parameters):
 
 
 def seed_run(algorithm, objective, rounds=6, seed=0, **parameters):
-    entry, stated = find("algorithm", algorithm), find("objective", objective[0])
-    specified = {
-        "objective": {"class": stated.target, "parameters": stated.load().Parameters(**objective[1]).model_dump()},
-        "algorithm": {"class": entry.target, "parameters": entry.load().Parameters().model_dump(mode="json")},
-        "iterations": rounds,
-    }
+    specified = run_specification({}, stated("algorithm", algorithm, {}), stated("objective", *objective), rounds)
     return SeedRun(specified, problem(**parameters), seed)
 
 
 def played(*arguments, **keywords):
-    run = seed_run(*arguments, **keywords)
-    while not run.finished:
-        run.play()
-    return run
+    return finished(seed_run(*arguments, **keywords))
 
 
 def test_a_round_keeps_what_is_not_forgotten():
@@ -136,8 +130,7 @@ def test_priors_that_forget_nothing_decide_as_those_of_a_grid(algorithm):
 def test_every_round_is_scored_by_its_own_payoffs():
     """Regret of DRO in a round: the best worst case of this round's table, less that of the decision."""
     run = played("pe-gp-ucb", DRO, forgetting=0.4)
-    stated = find("objective", "dro").target
-    metric = ObjectiveMetric(ObjectiveMetric.Parameters(objective={"class": stated, "parameters": DRO[1]}))
+    metric = ObjectiveMetric(ObjectiveMetric.Parameters(objective=stated("objective", *DRO)))
     situations = [run.protocol.situation(run.realisation, t, np.empty(0)) for t in range(-1, 7)]
     chosen = run.record.arrays["decision_index"]
     regret, value = metric.score(run.realisation, situations, chosen)

@@ -99,7 +99,7 @@ def test_points_lie_in_boxes_and_have_their_dimension(tmp_path):
         design.members(5, box, box)
 
 
-def planned(root, problem, initial=None, algorithm="random", **more):
+def planned(problem, initial=None, algorithm="random", **more):
     parameters = {**more, **({} if initial is None else {"initial": initial})}
     experiment = {
         "name": "given",
@@ -111,7 +111,7 @@ def planned(root, problem, initial=None, algorithm="random", **more):
         "metrics": ["so"],
         "figures": [],
     }
-    return make_plan(experiment, sources_file=root / "data/sources.yaml")
+    return make_plan(experiment)
 
 
 def played(plan, seed, file=None):
@@ -140,12 +140,12 @@ SMALL_GRID = {"decision_points": [4, 5], "context_points": [6], "noise": 0.3}
 
 
 @pytest.mark.parametrize(("problem", "more", "algorithm"), PROBLEMS)
-def test_a_run_that_is_given_what_it_would_have_drawn_is_the_same_bit_for_bit(tmp_path, root, problem, more, algorithm):
+def test_a_run_that_is_given_what_it_would_have_drawn_is_the_same_bit_for_bit(tmp_path, problem, more, algorithm):
     more = {**SMALL_GRID, **more} if problem == "hartmann-3" else {"noise": 0.3, **more}
-    drawn = {seed: played(planned(root, problem, 3, algorithm, **more), seed) for seed in (3, 4)}
+    drawn = {seed: played(planned(problem, 3, algorithm, **more), seed) for seed in (3, 4)}
     file = tmp_path / "design.csv"
     write_design(file, design_of(drawn))
-    plan = planned(root, problem, {"file": str(file)}, algorithm, **more)
+    plan = planned(problem, {"file": str(file)}, algorithm, **more)
     assert plan.problem_parameters(problem).initial_points() == 3
     for seed, run in drawn.items():
         given = played(plan, seed, file)
@@ -156,9 +156,9 @@ def test_a_run_that_is_given_what_it_would_have_drawn_is_the_same_bit_for_bit(tm
         assert before == after
 
 
-def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
+def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path):
     def parameters(file):
-        plan = planned(root, "ackley", {"file": str(file)})
+        plan = planned("ackley", {"file": str(file)})
         (branch,) = plan.branches.values()
         return plan, plan.parameters.run(branch, 3, 4)
 
@@ -173,10 +173,9 @@ def test_what_a_file_holds_counts_and_not_where_it_lies(tmp_path, root):
     assert parameters(written(tmp_path, text.replace("0.9", "0.8")))[1] != before
 
 
-def test_plan_status_and_why_know_the_copy_of_a_design(tmp_path, root, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
-    plan = planned(root, "ackley", {"file": str(file)})
+def test_plan_status_and_why_know_the_copy_of_a_design(elsewhere):
+    file = written(elsewhere, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
+    plan = planned("ackley", {"file": str(file)})
     (copy,) = plan.products.by_stage()["designs"]
     (branch,) = plan.branches.values()
     assert Staleness(plan).explain(copy).is_stale
@@ -185,13 +184,13 @@ def test_plan_status_and_why_know_the_copy_of_a_design(tmp_path, root, monkeypat
     assert not Staleness(plan).explain(copy).is_stale
     assert Staleness(plan).identity(branch, 3, 4) is not None
     assert [left for left in leftovers(plan) if "designs" in str(left.path)] == []
-    (tmp_path / copy).with_name("0.csv").touch()
+    (elsewhere / copy).with_name("0.csv").touch()
     assert [left.path.name for left in leftovers(plan)] == ["0.csv"]
 
 
-def test_a_file_that_changes_after_planning_is_refused(tmp_path, root):
+def test_a_file_that_changes_after_planning_is_refused(tmp_path):
     file = written(tmp_path, "seed,decision_1,decision_2,context_1\n4,0.9,0.1,0.3\n3,0.2,0.4,0.6\n")
-    plan = planned(root, "ackley", {"file": str(file)})
+    plan = planned("ackley", {"file": str(file)})
     ((sha256, source),) = plan.designs().items()
     copy_design(plan, sha256, tmp_path / "copy.csv")
     assert (tmp_path / "copy.csv").read_bytes() == file.read_bytes()
@@ -206,24 +205,24 @@ def test_a_file_that_changes_after_planning_is_refused(tmp_path, root):
         copy_design(plan, sha256, tmp_path / "copy.csv")
 
 
-def test_faults_are_found_while_planning(tmp_path, root):
+def test_faults_are_found_while_planning(tmp_path):
     file = written(tmp_path)
     where = r"problems\.0\.parameters\.initial: "
     few = written(tmp_path, TEXT.replace("4,", "5,"))
     with pytest.raises(BocuError, match=where + r".*design\.csv: no rows of seed 4; it has 2 seeds, 3 to 5"):
-        planned(root, "ackley", {"file": str(few)})
+        planned("ackley", {"file": str(few)})
     with pytest.raises(BocuError, match=where + r".*none\.csv: an initial design could not be read"):
-        planned(root, "ackley", {"file": str(tmp_path / "none.csv")})
+        planned("ackley", {"file": str(tmp_path / "none.csv")})
     file = written(tmp_path)
     for key, stated in (("sha256", "0" * 64), ("points", 7)):
         with pytest.raises(BocuError, match=rf"{key}: found .*, stated is {stated}"):
-            planned(root, "ackley", {"file": str(file), key: stated})
+            planned("ackley", {"file": str(file), key: stated})
     assert GivenDesign(file=str(file)).settled([3, 4]).points == 2
 
 
-def test_problems_without_an_initial_design_refuse_one(tmp_path, root):
+def test_problems_without_an_initial_design_refuse_one(tmp_path):
     file = str(written(tmp_path))
     with pytest.raises(BocuError, match=r"initial: unknown key"):
-        planned(root, "hills", {"file": file})
+        planned("hills", {"file": file})
     with pytest.raises(BocuError, match=r"initial: found \{'file'"):
-        planned(root, "wind-commitment", {"file": file}, "ucb-so")
+        planned("wind-commitment", {"file": file}, "ucb-so")

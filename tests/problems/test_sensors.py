@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import canonical_json, read_netcdf, write_netcdf
@@ -243,21 +244,12 @@ def test_on_real_days_no_prior_is_rejected_and_pe_gp_ucb_is_as_good_as_the_oracl
     assert all(report["active_priors"].all() for report in reports)
 
 
-def test_stated_candidates_take_the_place_of_those_of_the_prior_days(root: Path, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_stated_candidates_take_the_place_of_those_of_the_prior_days(elsewhere: Path) -> None:
     days = ["2004-03-05", "2004-03-12"]
     kernels = ["squared-exponential", "matern-5/2"]
     fits = {"name": "fitted", "label": "lab", "parameters": {"days": days, "kernel": kernels, "noise": "known"}}
-    experiment = {
-        "name": "lab",
-        "data": "simulate",
-        "seeds": 1,
-        "iterations": 2,
-        "problems": ["sensors"],
-        "priors": [fits],
-        "algorithms": ["mle"],
-    }
-    plan = make_plan(experiment, sources_file=root / "data/sources.yaml")
+    experiment = tiny(data="simulate", seeds=1, iterations=2, problems=["sensors"], priors=[fits], algorithms=["mle"])
+    plan = make_plan(experiment)
     labels = [f"lab-{kernel}-{day}" for kernel in ("squared-exponential", "matern-52") for day in days]
     assert list(plan.priors("sensors")) == [*labels, "oracle-2004-03-14"]
     assert [Path(file).stem for file in plan.inputs.problem("sensors")["priors"]] == labels
@@ -270,6 +262,4 @@ def test_stated_candidates_take_the_place_of_those_of_the_prior_days(root: Path,
         ({}, "its priors are fitted to days"),
     ):
         with pytest.raises(BocuError, match=f"'lab' can be no prior of 'sensors': {message}"):
-            make_plan(
-                {**experiment, "priors": [{**fits, "parameters": wrong}]}, sources_file=root / "data/sources.yaml"
-            )
+            make_plan({**experiment, "priors": [{**fits, "parameters": wrong}]})

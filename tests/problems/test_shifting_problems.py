@@ -1,7 +1,5 @@
 """Problems whose contexts shift: what is drawn, told and scored, the same without a shift, and one line of errors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from experiments import planned, run_all
@@ -20,8 +18,6 @@ from bocu.sweep.experiment.registry import find
 from bocu.sweep.runs.protocol import PROTOCOLS
 from bocu.sweep.runs.records import read_runs
 from bocu.testing import check_problem
-
-ROOT = Path(__file__).parents[2]
 
 LOW = {"name": "normal", "parameters": {"mean": 0.3, "std": 0.1}}
 HIGH = {"name": "normal", "parameters": {"mean": 0.7, "std": 0.1}}

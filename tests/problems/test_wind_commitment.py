@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import wind_power
 import xarray as xr
+from played import finished
 
 from bocu.core.errors import BocuError
 from bocu.core.randomness import Streams
@@ -282,8 +283,7 @@ def test_at_the_announced_margin_the_robust_decision_is_to_commit_nothing(real):
 def test_a_learner_of_the_expectation_comes_near_the_exact_decision(real):
     wind = real("levels-2013-2014", hours=10)
     run = SeedRun(wind_power.specification("ucb", iterations=10, record="levels-2013-2014", hours=10), wind, 0)
-    while not run.finished:
-        run.play()
+    finished(run)
     values = wind.hours.references @ wind.table.T
     regret = values.max(axis=1) - values[np.arange(10), run.record.arrays["decision_index"]]
     assert np.median(regret) < 0.02
@@ -321,7 +321,6 @@ def test_one_candidate_is_drbo_hour_by_hour_and_several_run(data, name):
         for candidates in ([{**own, "label": "own"}], [{**own, "label": "own"}, other])
     )
     for run in (known, alone, several):
-        while not run.finished:
-            run.play()
+        finished(run)
     assert (alone.record.arrays["decision_index"] == known.record.arrays["decision_index"]).all()
     assert (several.record.arrays["decision_index"] >= 0).all()

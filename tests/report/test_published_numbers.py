@@ -62,7 +62,7 @@ def published(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def numbers(published, root):
+def numbers(published):
     algorithms = [{"name": name, "label": label} for label, name in synthetic_cubes.ALGORITHMS.items()]
     algorithms[3]["parameters"] = {"sqrt_beta": 3}
     config = {
@@ -77,7 +77,7 @@ def numbers(published, root):
         "metrics": ["so", "ro"],
         "figures": FIGURES,
     }
-    return PublishedNumbers(make_plan(config, sources_file=root / "data/sources.yaml"), published[1])
+    return PublishedNumbers(make_plan(config), published[1])
 
 
 def drawn(published, place):

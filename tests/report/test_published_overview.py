@@ -32,7 +32,7 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def plan(root):
+def plan():
     config = {
         "name": "tour",
         "seeds": {"count": 30},
@@ -55,7 +55,7 @@ def plan(root):
             },
         ],
     }
-    return make_plan(config, sources_file=root / "data/sources.yaml")
+    return make_plan(config)
 
 
 def seen(plan, problems):

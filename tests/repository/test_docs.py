@@ -80,7 +80,7 @@ OF_OTHER_EXPERIMENTS = {"region", "density-estimates"}
 
 def test_the_gallery_draws_every_kind_of_figure_and_shows_it(root):
     files = [root / "config/config.yaml", root / "docs/gallery.yaml"]
-    plans = [make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml") for file in files]
+    plans = [make_plan(read_experiment_file(file), [file]) for file in files]
     drawn = {figure.registered.name for plan in plans for figure in plan.figures.values()}
     assert {entry.name for entry in registered("figure")} - OF_OTHER_EXPERIMENTS == drawn
     page = (root / "docs/gallery.md").read_text()

@@ -76,13 +76,6 @@ def test_every_dependency_is_pinned_and_torch_comes_first(root):
         assert name in pinned, f"requirements.txt does not pin {name}"
 
 
-def test_importing_the_package_and_its_command_line_is_light(root):
-    heavy = "('torch', 'numpy', 'xarray', 'matplotlib')"
-    code = f"import bocu, bocu.commands.main, sys; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_condas_pip_lines_install_the_package_without_asking_for_anything_else(root, tmp_path):
     """As conda does it: the lines go to a requirements file, and `pip install -U -r` reads that beside the clone."""
     environment = yaml.safe_load((root / "environment.yml").read_text())

@@ -43,12 +43,6 @@ def test_every_set_of_the_library_is_public():
     assert sets - set(bocu.__all__) == set()
 
 
-def test_a_set_alone_imports_neither_torch_nor_xarray():
-    code = "import bocu, sys; bocu.TotalVariation; print([m for m in ('torch', 'xarray', 'scipy') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_a_learner_finds_the_decision_of_best_worst_expectation():
     decisions, contexts = np.linspace(0, 1, 9), np.linspace(0, 1, 5)
     payoffs = 2 * np.minimum.outer(decisions, contexts) - decisions[:, None]

@@ -17,8 +17,6 @@ from bocu.sweep.experiment.registry import registered
 from bocu.sweep.runs.kernel_fits import SEED, KernelDesign, design_of, fit_kernel, kernel_told, most_probable
 from bocu.sweep.runs.seed_run import build_problem
 
-ROOT = Path(__file__).parents[2]
-
 
 def drawn(lengthscale: float, noise: float, seed: int) -> KernelDesign:
     """30 payoffs of a draw with one length-scale over a decision and a context, some 10 units around 50."""
@@ -58,11 +56,10 @@ def test_a_fit_needs_no_number_and_what_a_run_reads_is_what_was_fitted(tmp_path:
 
 def plan_of(*problems: Any, **changes: Any) -> Plan:
     more = {"data": "simulate", "algorithms": ["random", "ucb-so"], **changes}
-    return make_plan(tiny(problems=list(problems), **more), sources_file=ROOT / "data/sources.yaml")
+    return make_plan(tiny(problems=list(problems), **more))
 
 
-def test_a_fit_is_planned_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_fit_is_planned_without_a_file(elsewhere: Path) -> None:
     fitted = {"name": "infection", "parameters": {"lengthscale": FITTED}}
     plan = plan_of(fitted, {"name": "infection", "label": "as-shipped"})
     file = "results/tiny/priors/infection/own_kernel.nc"
@@ -72,7 +69,7 @@ def test_a_fit_is_planned_without_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert plan.priors("infection")["own_kernel"]["statement"] == plan.problems["infection"].specification
     assert "kernel_fits:fit_kernel" in str(plan.parameters.prior("infection", "own_kernel"))
     assert plan.kernels() == {"fitted on a design": ["infection"], "stated": ["as-shipped"]}
-    assert list(tmp_path.iterdir()) == []
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_a_prior_that_is_believed_takes_the_place_of_a_fit() -> None:

@@ -4,27 +4,15 @@ import continuous_games
 import finite_games
 import numpy as np
 import pytest
+from experiments import block
 from played import finished
 
 from bocu.core.io.files import read_netcdf
 from bocu.core.rounds import FiniteDomain
-from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.runs.execution import Block, execute
 from bocu.sweep.runs.records import Record
-from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 FIVE = FiniteDomain(np.arange(5.0)[:, None], ("arm",), ("1",))
-
-
-def hills(algorithm, iterations=25):
-    experiment = {
-        "name": "test",
-        "seeds": 1,
-        "iterations": iterations,
-        "problems": [{"name": "hills", "parameters": {"grid": 40}}],
-        "algorithms": [algorithm],
-    }
-    return {**make_plan(experiment).branch("hills", "any", algorithm).specification, "seeds": [0, 0]}
 
 
 # That being asked changes no decision of any algorithm: tests/testing/test_our_own.py.
@@ -32,13 +20,13 @@ ALL = {
     "finite": finite_games.specification("ts-bocu", "gen:tv", 8, {"protocol": "general"}),
     "simulator": finite_games.specification("ts-bocu", "wcs:mmd", 8, {"protocol": "simulator"}),
     "continuous": continuous_games.specification("sbo-kde"),
-    "time-varying": hills("pe-gp-ucb"),
+    "time-varying": block("pe-gp-ucb", (0, 0), 25, grid=40).specification,
 }
 
 
 @pytest.mark.parametrize("label", ALL)
 def test_recommended_is_after_the_design_in_the_first_round_in_the_last_and_in_some_between(label):
-    run = finished(SeedRun(ALL[label], build_problem(ALL[label]["problem"], {}), 0))
+    run = finished(finite_games.seed_run(ALL[label]))
     told = np.isfinite(run.record.arrays["recommended"]).all(axis=1)
     assert not told[: run.initial].any()
     assert told[run.initial]
@@ -61,7 +49,7 @@ def test_a_run_file_says_what_is_recommended(tmp_path, label):
     for name in ("recommended", "recommended_index"):
         assert "would be deployed" in found[name].attrs["long_name"]
         assert found[name].attrs["units"]
-    told = finished(SeedRun(ALL[label], build_problem(ALL[label]["problem"], {}), int(found["seed"])))
+    told = finished(finite_games.seed_run(ALL[label], int(found["seed"])))
     last = told.algorithm.recommend()
     if label == "continuous":
         assert (found["recommended_index"] == -1).all()

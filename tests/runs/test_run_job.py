@@ -8,9 +8,8 @@ from bocu.sweep.runs.job import run_block
 from bocu.sweep.runs.records import read_runs
 
 
-def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = make_plan(tiny(), sources_file=root / "data/sources.yaml", scripts=root / "workflow/scripts")
+def test_a_block_is_run_from_the_parameters_of_its_rule(elsewhere):
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "random")
     file, parameters = plan.paths.run_file(branch, 0, 1), plan.parameters.run(branch, 0, 1)
     run_block(unfold(parameters), plan.inputs.problem("hills"), file, plan.parameters.script("run"), 20.0)
@@ -18,4 +17,4 @@ def test_a_block_is_run_from_the_parameters_of_its_rule(root, tmp_path, monkeypa
     assert runs.sizes["seed"] == 2
     assert runs.attrs["fingerprint"] == parameters["fingerprint"]
     assert '"run.py"' in runs.attrs["definitions"]
-    assert (tmp_path / "results/.run-cache").is_dir()
+    assert (elsewhere / "results/.run-cache").is_dir()

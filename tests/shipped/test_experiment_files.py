@@ -10,6 +10,8 @@ from bocu.pages.figures.regret import Panels
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.planning import make_plan
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 FILES = [
     "tay2024",
     "tay2024-as-coded",
@@ -40,12 +42,7 @@ def plan_of(root, name, /, **changes):
     experiment = read_experiment_file(file)
     if "data" in experiment:
         experiment["data"] = "simulate"
-    return make_plan({**experiment, **changes}, [file], sources_file=root / "data/sources.yaml")
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    return make_plan({**experiment, **changes}, [file])
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -152,7 +149,6 @@ def test_smoke_scale_runs_up_to_the_figures(root, name):
     plan = make_plan(
         {**experiment, "data": "simulate", "name": f"smoke-{name}", "iterations": 2, "seeds": 2, "figures": []},
         [root / f"config/experiments/{name}.yaml"],
-        sources_file=root / "data/sources.yaml",
     )
     run_all(plan)
     # Not every run of two rounds holds as many rows whose payoffs differ.
@@ -215,17 +211,13 @@ PROBLEMS = [
 ]
 
 
-def parameters_of(plan, problem="ackley"):
-    return {key[2]: branch.algorithm.parameters for key, branch in plan.branches.items() if key[0] == problem}
-
-
 @pytest.mark.parametrize("name", ["huang2024", "huang2024-as-published"])
 def test_settings_of_huang_et_al(root, name):
     plan = plan_of(root, name)
     assert (plan.experiment.seeds.first, plan.experiment.seeds.count, plan.experiment.iterations) == (100, 5, 340)
     assert list(plan.problems) == PROBLEMS
     assert all(plan.problem_parameters(problem).initial == 10 for problem in PROBLEMS)
-    found = parameters_of(plan)
+    found = {key[2]: branch.algorithm.parameters for key, branch in plan.branches.items() if key[0] == "ackley"}
     assert list(found) == CONTINUOUS
     del found["random"]
     published = name == "huang2024-as-published"  # whose command passes another number than the paper says

@@ -15,15 +15,14 @@ SOME = [file for file in FILES if file.stem in ("tay2024", "botorch-baselines", 
 
 
 @pytest.fixture
-def mirror_of_names(tmp_path, monkeypatch):
+def mirror_of_names(elsewhere):
     """A mirror in which every file is there and empty: commands around a sweep open none."""
     from bocu.problems.data.catalogue import load_catalogue
 
-    monkeypatch.chdir(tmp_path)
     for name, dataset in load_catalogue(ROOT / "data/sources.yaml").datasets.items():
         for record in dataset.records.values():
             for file in record.files_of("mirror"):
-                path = tmp_path / "mirror" / name / file.name
+                path = elsewhere / "mirror" / name / file.name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
     return "mirror"

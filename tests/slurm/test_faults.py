@@ -45,10 +45,6 @@ def assert_undisturbed(sweep, undisturbed, experiment):
     assert not sweep.checkpoints()
 
 
-def the_run_file(sweep):
-    return sweep.folder / "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-0.nc"
-
-
 RUN = "results/tiny/runs/hills/any/pe-gp-ucb/seeds-0-0.nc"
 
 
@@ -206,7 +202,7 @@ def test_disk_full(sweep, undisturbed):
         assert not text.endswith("exit status 0")
         (line,) = set(re.findall(r"^error: .*", text, re.MULTILINE))
         assert "could not be written: No space left on device" in line
-        assert not the_run_file(sweep).exists()
+        assert not (sweep.folder / RUN).exists()
         assert not sweep.leftovers()
         subprocess.run(["mount", "-o", "remount,size=1g", str(results)], check=True)
         assert_undisturbed(sweep, undisturbed, experiment)

@@ -68,7 +68,7 @@ def test_the_outsiders_entry_belongs_was_played_again_and_says_who_made_it(root,
         ("about", "config", "rm"),
     ],
 )
-def test_identities_of_another_form_are_a_broken_file(root, tmp_path, outsider, part, key, value):
+def test_identities_of_another_form_are_a_broken_file(tmp_path, outsider, part, key, value):
     data = read_netcdf(outsider.file)
     held = {each: copy.deepcopy(getattr(outsider.reduced, each)) for each in ("stated", "identities", "about")}
     place = held[part] if part == "about" else next(iter(held[part].values()))

@@ -26,8 +26,7 @@ def of(plan, label):
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _elsewhere(elsewhere, monkeypatch):
     monkeypatch.setattr(forecast.os, "sched_getaffinity", lambda process: {0, 1})
 
 

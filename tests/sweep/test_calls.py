@@ -27,8 +27,7 @@ NAMES = ("0.input.lock", "0.output.lock")
 
 
 @pytest.fixture
-def locks(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def locks(elsewhere):
     LOCKS.mkdir(parents=True)
     for name in NAMES:
         (LOCKS / name).write_text("results/trial/a.nc\n")
@@ -85,11 +84,11 @@ def test_locks_of_another_machine_stay_and_nothing_but_locks_is_removed(locks, t
     assert (tmp_path / "precious").exists()
 
 
-def test_an_edited_note_is_left_aside_and_told(locks, root):
+def test_an_edited_note_is_left_aside_and_told(locks):
     killed(locks)
     (note,) = CALLS.glob("*.json")
     refuse_edited_notes()
-    plan = make_plan(tiny(), sources_file=root / "data/sources.yaml")
+    plan = make_plan(tiny())
     assert verify(plan).faults == []
     note.write_text(note.read_text().replace('"trial"', '"other"'))
     assert calls() == []

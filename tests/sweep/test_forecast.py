@@ -15,6 +15,8 @@ from bocu.sweep.experiment.resources import START_SECONDS, estimate
 from bocu.sweep.forecast import Forecaster, aggregates_mb, wall_seconds
 from bocu.sweep.runs.execution import Block, execute
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 MINE = '''
 from bocu.learners.algorithms.simple import Random
 from bocu.core.about import Work
@@ -27,12 +29,6 @@ class Mine(Random):
     def work(cls, parameters, size, rounds):
         return Work({"guess": rounds})
 '''
-
-
-@pytest.fixture
-def sources(tmp_path, monkeypatch, root):
-    monkeypatch.chdir(tmp_path)
-    return root / "data/sources.yaml"
 
 
 def run(plan, branch, first, last, seconds):
@@ -48,8 +44,8 @@ def model(branch, seeds):
     return estimate(branch, seeds).seconds - START_SECONDS
 
 
-def test_without_runs_the_model_speaks_and_says_so(sources):
-    plan = make_plan(tiny(), sources_file=sources)
+def test_without_runs_the_model_speaks_and_says_so():
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "pe-gp-ucb")
     forecast = Forecaster(plan).block(branch, 2)
     assert forecast.source == "model"
@@ -57,8 +53,8 @@ def test_without_runs_the_model_speaks_and_says_so(sources):
     assert forecast.disk_mb == pytest.approx(estimate(branch, 2).disk_mb)
 
 
-def test_measured_times_are_given_back_for_the_same_blocks(sources):
-    plan = make_plan(tiny(), sources_file=sources)
+def test_measured_times_are_given_back_for_the_same_blocks():
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "pe-gp-ucb")
     run(plan, branch, 0, 1, 100.0)
     run(plan, branch, 2, 3, 300.0)
@@ -67,12 +63,10 @@ def test_measured_times_are_given_back_for_the_same_blocks(sources):
     assert forecast.seconds == pytest.approx(200.0)
 
 
-def test_measured_times_are_scaled_to_other_iterations_and_seeds_by_the_model(sources):
-    short = make_plan(tiny(), sources_file=sources)
+def test_measured_times_are_scaled_to_other_iterations_and_seeds_by_the_model():
+    short = make_plan(tiny())
     run(short, short.branch("hills", "any", "pe-gp-ucb"), 0, 1, 100.0)
-    long = make_plan(
-        tiny(iterations=500, problems=[{"name": "hills", "parameters": {"grid": 300}}]), sources_file=sources
-    )
+    long = make_plan(tiny(iterations=500, problems=[{"name": "hills", "parameters": {"grid": 300}}]))
     branch = long.branch("hills", "any", "pe-gp-ucb")
     before = short.branch("hills", "any", "pe-gp-ucb")
     forecast = Forecaster(long).block(branch, 7)
@@ -80,25 +74,25 @@ def test_measured_times_are_scaled_to_other_iterations_and_seeds_by_the_model(so
     assert forecast.seconds > 100.0
 
 
-def test_runs_of_another_experiment_count_where_there_are_none_of_its_own_but_only_of_the_same_classes(sources):
-    other = make_plan(tiny(name="other", algorithms=["random", "mle"]), sources_file=sources)
+def test_runs_of_another_experiment_count_where_there_are_none_of_its_own_but_only_of_the_same_classes():
+    other = make_plan(tiny(name="other", algorithms=["random", "mle"]))
     run(other, other.branch("hills", "any", "random"), 0, 1, 50.0)
-    plan = make_plan(tiny(algorithms=[{"name": "random", "label": "chance"}, "pe-gp-ucb"]), sources_file=sources)
+    plan = make_plan(tiny(algorithms=[{"name": "random", "label": "chance"}, "pe-gp-ucb"]))
     forecaster = Forecaster(plan)
     chance = forecaster.block(plan.branch("hills", "any", "chance"), 2)
     assert (chance.source, chance.seconds) == ("1 run file", pytest.approx(50.0))
     assert forecaster.block(plan.branch("hills", "any", "pe-gp-ucb"), 2).source == "model"
 
 
-def test_runs_of_another_algorithm_under_the_same_label_teach_nothing(sources):
-    before = make_plan(tiny(algorithms=[{"name": "random", "label": "mine"}]), sources_file=sources)
+def test_runs_of_another_algorithm_under_the_same_label_teach_nothing():
+    before = make_plan(tiny(algorithms=[{"name": "random", "label": "mine"}]))
     run(before, before.branch("hills", "any", "mine"), 0, 1, 50.0)
-    plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "mine"}]), sources_file=sources)
+    plan = make_plan(tiny(algorithms=[{"name": "mle", "label": "mine"}]))
     assert Forecaster(plan).block(plan.branch("hills", "any", "mine"), 2).source == "model"
 
 
-def test_a_resumed_run_counts_with_all_its_rounds(sources):
-    plan = make_plan(tiny(), sources_file=sources)
+def test_a_resumed_run_counts_with_all_its_rounds():
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "random")
     run(plan, branch, 0, 1, 0.001)
     with netCDF4.Dataset(plan.paths.run_file(branch, 0, 1), "a") as data:
@@ -106,18 +100,18 @@ def test_a_resumed_run_counts_with_all_its_rounds(sources):
     assert Forecaster(plan).block(branch, 2).seconds == pytest.approx(2 * 12 * 2.0)
 
 
-def test_broken_run_files_teach_nothing(sources):
-    plan = make_plan(tiny(), sources_file=sources)
+def test_broken_run_files_teach_nothing():
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "random")
     run(plan, branch, 0, 1, 10.0)
     Path(plan.paths.run_file(branch, 2, 3)).write_bytes(b"nothing")
     assert Forecaster(plan).block(branch, 2).source == "1 run file"
 
 
-def test_scores_and_cubes_grow_with_metrics_seeds_and_branches(sources):
-    base = aggregates_mb(make_plan(tiny(), sources_file=sources))
+def test_scores_and_cubes_grow_with_metrics_seeds_and_branches():
+    base = aggregates_mb(make_plan(tiny()))
     for more in ({"metrics": ["so", "ro"]}, {"seeds": 40}, {"algorithms": ["random", "pe-gp-ucb", "mle"]}):
-        assert aggregates_mb(make_plan(tiny(**more), sources_file=sources)) > base
+        assert aggregates_mb(make_plan(tiny(**more))) > base
 
 
 @pytest.mark.parametrize(
@@ -127,8 +121,8 @@ def test_wall_time_is_shared_work_but_no_less_than_the_longest_block(blocks, cor
     assert wall_seconds(blocks, cores) == seconds
 
 
-def test_jobs_are_forecast_by_their_names_and_blocks_that_stand_no_more(sources):
-    plan = make_plan(tiny(), sources_file=sources)
+def test_jobs_are_forecast_by_their_names_and_blocks_that_stand_no_more():
+    plan = make_plan(tiny())
     branch = plan.branch("hills", "any", "pe-gp-ucb")
     names = [f"run hills/any/{label} seeds {seeds}" for label in ("random", "pe-gp-ucb") for seeds in ("0-1", "2-3")]
     forecast = Forecaster(plan).jobs()
@@ -142,10 +136,10 @@ def test_jobs_are_forecast_by_their_names_and_blocks_that_stand_no_more(sources)
     assert again[names[3]] == pytest.approx(300.0)
 
 
-def test_a_class_that_says_nothing_gets_cautious_numbers_until_it_ran(sources, tmp_path, monkeypatch, root):
+def test_a_class_that_says_nothing_gets_cautious_numbers_until_it_ran(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.syspath_prepend(tmp_path)
-    plan = make_plan(tiny(algorithms=[{"name": "mine:Mine", "label": "random"}, "pe-gp-ucb"]), sources_file=sources)
+    plan = make_plan(tiny(algorithms=[{"name": "mine:Mine", "label": "random"}, "pe-gp-ucb"]))
     branch = plan.branch("hills", "any", "random")
     before = Forecaster(plan)
     assert before.block(branch, 2).source == "caution"
@@ -158,7 +152,7 @@ def test_a_class_that_says_nothing_gets_cautious_numbers_until_it_ran(sources, t
     assert forecaster.minutes(branch, 0, "999", 1) == 105  # a sixth of it
 
 
-def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sources):
+def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files():
     problems = ["intel", {"name": "intel", "label": "loud", "parameters": {"noise": 2.0}}, "hills"]
     Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate", problems=problems)))
     result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
@@ -167,7 +161,7 @@ def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files(sou
     assert rows["runs"] == ["12", "0", "12"]
 
 
-def test_plan_names_the_classes_that_it_is_cautious_about(sources, monkeypatch):
+def test_plan_names_the_classes_that_it_is_cautious_about(monkeypatch):
     Path("experiment.yaml").write_text(json.dumps(tiny(data="simulate")))
     result = CliRunner().invoke(app, ["plan", "experiment.yaml"])
     assert "caution" not in result.stdout

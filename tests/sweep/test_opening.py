@@ -16,14 +16,13 @@ from bocu.sweep.opening import differences_from_record, name_in, open_plan, open
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, root):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
-    (tmp_path / "config/experiments").mkdir(parents=True)
-    (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(tiny(name="quickstart")))
-    (tmp_path / "config/experiments/file.yaml").write_text(yaml.safe_dump(tiny(name="named", iterations=30)))
-    return tmp_path
+def folder(elsewhere, root):
+    (elsewhere / "data").mkdir()
+    (elsewhere / "data/sources.yaml").write_text((root / "data/sources.yaml").read_text())
+    (elsewhere / "config/experiments").mkdir(parents=True)
+    (elsewhere / "config/config.yaml").write_text(yaml.safe_dump(tiny(name="quickstart")))
+    (elsewhere / "config/experiments/file.yaml").write_text(yaml.safe_dump(tiny(name="named", iterations=30)))
+    return elsewhere
 
 
 @pytest.mark.parametrize(
@@ -114,8 +113,7 @@ def test_an_experiment_that_was_run_under_another_name_is_found_by_that_name(fol
     assert differences_from_record(open_plan("trial")) == []
 
 
-def test_outside_of_a_clone_the_clone_of_the_installation_is_meant(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_outside_of_a_clone_the_clone_of_the_installation_is_meant(elsewhere):
     assert open_plan("quickstart").results == "results/quickstart"
 
 

@@ -18,9 +18,8 @@ from bocu.sweep.staleness import Staleness
 
 
 @pytest.fixture
-def plan(tmp_path, monkeypatch, root):
-    monkeypatch.chdir(tmp_path)
-    return make_plan(tiny(algorithms=["random"]), sources_file=root / "data/sources.yaml")
+def plan(elsewhere):
+    return make_plan(tiny(algorithms=["random"]))
 
 
 def checkpoint(plan, identity, first=0, last=1):

@@ -14,9 +14,8 @@ from bocu.sweep.staleness import Staleness, changed_inputs, changes
 
 
 @pytest.fixture
-def plan(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return make_plan(tiny(), sources_file=root / "data/sources.yaml", scripts=root / "workflow/scripts")
+def plan(elsewhere):
+    return make_plan(tiny())
 
 
 def test_of_edited_code_the_nearest_is_named(plan):

@@ -25,9 +25,8 @@ from bocu.sweep.status import KILLED, BlockState, statuses
 
 
 @pytest.fixture
-def plan(tmp_path, monkeypatch, root):
-    monkeypatch.chdir(tmp_path)
-    return make_plan(tiny(algorithms=["random"]), sources_file=root / "data/sources.yaml")
+def plan(elsewhere):
+    return make_plan(tiny(algorithms=["random"]))
 
 
 @pytest.fixture

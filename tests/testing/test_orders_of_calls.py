@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from acquisition.gaussian_posteriors import STRUCTURES, posterior
 from ambiguity.cases import make_set
+from played import finished
 from test_our_own import BOTORCH, FROM_FILES, NEEDED, PEERS, SLOW, names, needed
 
 import bocu.learners.acquisition
@@ -300,9 +301,7 @@ def of_learner(name: str) -> Questions:
 
 
 def played(specification: dict, problem: object, seed: int) -> dict[str, np.ndarray]:
-    run = SeedRun(specification, problem, seed)
-    while not run.finished:
-        run.play()
+    run = finished(SeedRun(specification, problem, seed))
     return {name: values for name, values in run.record.arrays.items() if name != "seconds"}
 
 

@@ -1,14 +1,11 @@
 """Problems that are built from files keep their promises, too: on stand-ins that the pipeline makes."""
 
-from pathlib import Path
-
 import pytest
 from workflow.conftest import Pipeline
 
 from bocu.sweep.experiment.planning import make_plan
 from bocu.testing import check_problem
 
-ROOT = Path(__file__).parents[2]
 # Not the portfolio, whose stand-in takes minutes: tests/problems/test_portfolio_payoff.py has a small one.
 PARAMETERS = {
     "plant": {"decision_points": [9], "context_points": [5]},
@@ -36,7 +33,7 @@ def prepared(tmp_path_factory):
         "algorithms": ["random"],
         "figures": [],
     }
-    plan = make_plan(experiment, sources_file=ROOT / "data/sources.yaml")
+    plan = make_plan(experiment)
     inputs = {name: plan.inputs.problem(name) for name in PARAMETERS}
     files = [file for each in inputs.values() for value in each.values() for file in listed(value)]
     pipeline = Pipeline(folder)

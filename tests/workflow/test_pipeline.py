@@ -19,12 +19,9 @@ pytestmark = pytest.mark.workflow
 CUBE = "results/tiny/cubes/hills.nc"
 
 
-def stamps(folder: Path, pattern: str) -> dict[str, int]:
-    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in sorted(folder.glob(pattern))}
-
-
 def runs(folder: Path) -> dict[str, int]:
-    return stamps(folder, "results/tiny/runs/**/*.nc")
+    files = sorted(folder.glob("results/tiny/runs/**/*.nc"))
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in files}
 
 
 def numbers(path: Path):
