@@ -110,11 +110,10 @@ def build(case: Case, folder: Path) -> SimulatedTable:
     return problem
 
 
-def chosen(problem: SimulatedTable, case: Case) -> dict[str, tuple[int, float]]:
-    """Return the best decision under each objective, by its name, with the value that it is best by."""
+def chosen(problem: SimulatedTable, case: Case) -> dict[str, int]:
+    """Return the best decision under each objective, by its name."""
     table, reference = problem.payoff_table(Streams(0)), problem.references[0]
-    expected = table @ reference
-    found = {"SO": expected}
+    found = {"SO": table @ reference}
     for stated, radii in case.radii:
         over = SetParameters.model_validate(stated).over(problem.contexts)
         for radius in radii:
@@ -122,7 +121,7 @@ def chosen(problem: SimulatedTable, case: Case) -> dict[str, tuple[int, float]]:
             label = f"W1 {radius * 30:g} degrees" if moved else f"{stated['name'].upper()} {radius:g}"
             found[label] = worst_case(table, reference, over.with_epsilon(radius)).value
     found["RO"] = table.min(axis=1)
-    return {name: (int(values.argmax()), float(values.max())) for name, values in found.items()}
+    return {name: int(values.argmax()) for name, values in found.items()}
 
 
 def table_of(problem: SimulatedTable, case: Case) -> str:
@@ -134,10 +133,10 @@ def table_of(problem: SimulatedTable, case: Case) -> str:
         f"| objective | decision | {' | '.join(case.truths)} |",
         f"|---|---|{'---|' * len(case.truths)}",
     ]
-    known: dict[tuple[int, ...], list[str]] = {}
-    for name, (decision, _) in chosen(problem, case).items():
-        known.setdefault((decision,), []).append(name)
-    for (decision,), names in known.items():
+    known: dict[int, list[str]] = {}
+    for name, decision in chosen(problem, case).items():
+        known.setdefault(decision, []).append(name)
+    for decision, names in known.items():
         cells = []
         for weights in problem.truths_of_situations:
             bad = worst_case(outcomes[decision], weights, ConditionalValueAtRisk(WORST)).value

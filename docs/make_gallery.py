@@ -11,11 +11,9 @@ import json
 import re
 from pathlib import Path
 
-from make_published import compact
+from make_published import compact, plan_of
 
-from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.plan import Plan
-from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.registry import registered
 
 DOCS = Path(__file__).parent
@@ -40,12 +38,7 @@ Beside each picture lies its table (`<figure>.csv`). The parameters of every fig
 
 def main() -> None:
     """Write the page."""
-    plans = {
-        command: make_plan(
-            read_experiment_file(Path(file)), [Path(file)], sources_file=DOCS.parent / "data/sources.yaml"
-        )
-        for file, command in CONFIGS.items()
-    }
+    plans = {command: plan_of(Path(file), DOCS.parent) for file, command in CONFIGS.items()}
     PICTURES.mkdir(exist_ok=True)
     standing = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     kept = {part.split("`")[1]: part.rstrip() + "\n" for part in standing}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from make_published import file_of, published_of
-from published_numbers import line
+from published_numbers import head, line, marks
 
 import bocu
 from bocu.core.written import NOTHING
@@ -68,9 +68,8 @@ def main() -> None:
                 rows.append(line([title, *own]))
     seeds = max(cube.sizes["seed"] for cube in cubes.values())
     made = f"Made by `python docs/make_learning_tables.py {experiment}`, of {seeds} seeds."
-    table = "\n".join([made, "", line(["", *columns]), f"|{'---|' * (len(columns) + 1)}", *rows]) + "\n"
-    marks = f"<!-- learned in {experiment}: begin -->", f"<!-- learned in {experiment}: end -->"
-    write_section(Path(f"docs/{experiment}.md"), table, marks)
+    table = "\n".join([made, "", *head(["", *columns]), *rows]) + "\n"
+    write_section(Path(f"docs/{experiment}.md"), table, marks(f"learned in {experiment}"))
 
 
 if __name__ == "__main__":

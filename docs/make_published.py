@@ -21,7 +21,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
-from published_numbers import PublishedNumbers, line, marks, marks_of_overview, overview, scale_of
+from published_numbers import PublishedNumbers, line, marks, overview, scale_of
 
 from bocu.commands.claims import claims_command
 from bocu.core import style
@@ -49,11 +49,12 @@ from bocu.sweep.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR,
 from bocu.sweep.evaluation.claims.reduced import Reduced, freeze, read_reduced, reduce_results
 from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.papers import Paper, known_papers
+from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import config_of
 from bocu.sweep.experiment.registry import registered
 
-OVERVIEW = "<!-- papers: begin -->", "<!-- papers: end -->"
+OVERVIEW = marks("papers")
 CITED = re.compile(r"DRMOBO|[A-Z]\w+ (?:et al\.|and [A-Z]\w+) \(?\d{4}")
 """A paper as classes name it."""
 COLUMNS = {
@@ -177,10 +178,14 @@ def _claims(page: str) -> Iterator[list[str]]:
 
 def published_of(experiment: str, root: Path = Path()) -> tuple[PublishedNumbers, Reduced | None]:
     """Return the numbers of an experiment as published, and the file that they stand in, if there is one."""
-    file, source = root / file_of(experiment), root / PUBLISHED / f"{experiment}.nc"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
+    source = root / PUBLISHED / f"{experiment}.nc"
     found = read_reduced(source) if source.is_file() else None
-    return PublishedNumbers(plan, found.problems if found else {}), found
+    return PublishedNumbers(plan_of(root / file_of(experiment), root), found.problems if found else {}), found
+
+
+def plan_of(file: Path, root: Path = Path()) -> Plan:
+    """Return the plan of an experiment's file, which finds data where the clone says."""
+    return make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
 
 
 def file_of(experiment: str) -> Path:
@@ -294,11 +299,6 @@ def _is_cited_as(paper: Paper, cited: str) -> bool:
     return cited.lower() == paper.key or (cited.startswith(f"{first} ") and cited.endswith(f" {paper.year}"))
 
 
-def marks_of_winners(experiment: str) -> tuple[str, str]:
-    """Return the lines of a page between which stands who wins in an experiment."""
-    return f"<!-- who wins in {experiment}: begin -->", f"<!-- who wins in {experiment}: end -->"
-
-
 def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     """Return who wins in an experiment as published, in a sentence, with how to read the picture, and the picture."""
     published, _ = published_of(experiment, root)
@@ -328,12 +328,12 @@ def winners(experiment: str, root: Path = Path()) -> tuple[str, str, Drawing]:
     return sentence, "\n".join(lines) + "\n", drawing
 
 
-def shown(name: str, words: str, folder: str = "published") -> str:
+def shown(name: str, words: str) -> str:
     """Return a picture for a page: the narrow one on a phone."""
     words = words.replace('"', "'").replace("<", "&lt;")
     return (
-        f'<picture><source media="(max-width: 40rem)" srcset="{folder}/{name}-narrow.svg">'
-        f'<img src="{folder}/{name}.svg" alt="{words}" width="100%"></picture>'
+        f'<picture><source media="(max-width: 40rem)" srcset="published/{name}-narrow.svg">'
+        f'<img src="published/{name}.svg" alt="{words}" width="100%"></picture>'
     )
 
 
@@ -421,11 +421,6 @@ def _draw_paper(
     style.grid(axes, "x")
 
 
-def marks_of_verdicts(experiment: str) -> tuple[str, str]:
-    """Return the lines above and below the verdicts by an experiment beside those by another."""
-    return f"<!-- verdicts of {experiment}: begin -->", f"<!-- verdicts of {experiment}: end -->"
-
-
 def side_by_side(experiment: str, root: Path = Path()) -> str:
     """Return what is claimed of one experiment, judged by it and by another with the same labels."""
     ours, cubes = JUDGED_BESIDE[experiment], StandingCubes(root / PUBLISHED)
@@ -490,7 +485,7 @@ def main() -> None:
     wins, found = {}, {}
     for experiment in PAPERS:
         wins[experiment], section, drawing = winners(experiment)
-        write_section(page_of(experiment), section, marks_of_winners(experiment))
+        write_section(page_of(experiment), section, marks(f"who wins in {experiment}"))
         assert drawing.narrow is not None
         write_pictures(f"who-wins-{experiment}", drawing.figure, drawing.narrow)
         draw_curves_of(experiment)
@@ -499,11 +494,11 @@ def main() -> None:
         write_pictures("who-wins", *(drawn_papers(found, width) for width in (WIDE, NARROW)))
         write_pictures("totals", *(drawn_totals(Path(), width) for width in (WIDE, NARROW)))
     for experiment in NUMBERS:
-        write_section(page_of(experiment), numbers(experiment), marks(experiment))
+        write_section(page_of(experiment), numbers(experiment), marks(f"numbers of {experiment}"))
     for experiment in JUDGED_BESIDE:
-        write_section(page_of(experiment), side_by_side(experiment), marks_of_verdicts(experiment))
+        write_section(page_of(experiment), side_by_side(experiment), marks(f"verdicts of {experiment}"))
     for experiment in SEEN:
-        write_section(page_of(experiment), seen(experiment), marks_of_overview(experiment))
+        write_section(page_of(experiment), seen(experiment), marks(f"seen in {experiment}"))
     write_section(Path("docs/results.md"), overview_of_papers(Path(), wins), OVERVIEW)
     write_section(Path("docs/papers.md"), table_of_papers(), OVERVIEW)
 

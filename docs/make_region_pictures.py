@@ -9,18 +9,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from make_published import page_of
+from make_published import page_of, published_of
 from PIL import Image
-from published_numbers import line
+from published_numbers import head, line, marks
 
 from bocu.core import style
-from bocu.pages.figures.region import Region
+from bocu.pages.figures.region import OUTCOMES, Region
 from bocu.pages.report.claims import write_section
-from bocu.sweep.evaluation.claims import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR, OPEN
-from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.regions import Cell, region
-from bocu.sweep.experiment.configuration import read_experiment_file
-from bocu.sweep.experiment.planning import make_plan
 
 MAPS = {
     "ziomek2025-regions": ("ahead-of-mle-by", "mle-sticks", "ahead-of-fully-bayesian"),
@@ -29,33 +25,26 @@ MAPS = {
     "huang2024-regions": ("density-ahead-of-gp-ucb", "average-ahead-of-robust"),
 }
 """Experiment: the maps that the page shows."""
-VERDICTS = (HOLDS, LEANS_FOR, OPEN, LEANS_AGAINST, FAILS)
 
 
 def maps_of(experiment: str, root: Path) -> dict[str, tuple[Region, list[Cell]]]:
     """Return the maps of an experiment, by their labels, with their cells from the published results."""
-    file = root / f"config/experiments/{experiment}.yaml"
-    plan = make_plan(read_experiment_file(file), [file], sources_file=root / "data/sources.yaml")
-    points = list(read_reduced(root / f"docs/results/{experiment}.nc").problems.values())
-    own = {label: one for label, one in plan.figures.items() if one.registered.name == "region"}
+    published, _ = published_of(experiment, root)
+    points = list(published.numbers.values())
+    own = {label: one for label, one in published.plan.figures.items() if one.registered.name == "region"}
     maps: dict[str, Any] = {label: Region(one.parameters) for label, one in own.items()}
     return {label: (drawn, region(drawn.parameters.stated, points)) for label, drawn in maps.items()}
 
 
 def counted(experiment: str, maps: Mapping[str, tuple[Region, Sequence[Cell]]]) -> str:
     """Return a table of how many cells of each map have each verdict."""
-    lines = [line(["at how many points it", *VERDICTS]), f"|{'---|' * (len(VERDICTS) + 1)}"]
+    lines = [*head(["at how many points it", *OUTCOMES])]
     for drawn, cells in maps.values():
         counts = Counter(cell.verdict.outcome for cell in cells)
         if drawn.parameters.show == "verdict":
-            lines.append(line([drawn.parameters.title, *(str(counts[verdict]) for verdict in VERDICTS)]))
+            lines.append(line([drawn.parameters.title, *(str(counts[verdict]) for verdict in OUTCOMES)]))
     made = f"Made by `python docs/make_region_pictures.py` from [published results](results/{experiment}.nc)."
     return "\n".join([*lines, "", made]) + "\n"
-
-
-def marks_of_maps(experiment: str) -> tuple[str, str]:
-    """Return the lines of a page between which the maps of an experiment are counted."""
-    return f"<!-- maps of {experiment}: begin -->", f"<!-- maps of {experiment}: end -->"
 
 
 def main() -> None:
@@ -63,7 +52,7 @@ def main() -> None:
     root = Path(__file__).parents[1]
     for name, labels in MAPS.items():
         maps = maps_of(name, root)
-        write_section(root / page_of(name), counted(name, maps), marks_of_maps(name))
+        write_section(root / page_of(name), counted(name, maps), marks(f"maps of {name}"))
         for label in labels:
             drawn, cells = maps[label]
             with style.applied():

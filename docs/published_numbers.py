@@ -15,7 +15,6 @@ from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
 from bocu.pages.figures.base import finish
 from bocu.pages.figures.every_round import RobustFrontParameters
-from bocu.pages.figures.marks import Looks
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
 from bocu.pages.figures.priors import PriorsParameters
 from bocu.pages.figures.regret import (
@@ -53,9 +52,9 @@ Beside = Mapping[str, Sample]
 """What stands beside each other: title -> seed -> number."""
 
 
-def marks(experiment: str) -> tuple[str, str]:
-    """Return the lines of a page between which the numbers of an experiment stand."""
-    return f"<!-- numbers of {experiment}: begin -->", f"<!-- numbers of {experiment}: end -->"
+def marks(section: str) -> tuple[str, str]:
+    """Return the lines of a page between which a section stands."""
+    return f"<!-- {section}: begin -->", f"<!-- {section}: end -->"
 
 
 def scale_of(problems: Mapping[str, Numbers]) -> str:
@@ -81,6 +80,7 @@ class PublishedNumbers:
         self.abouts, (self.objectives, _) = plan.algorithm_abouts, plan.titles
         self.metrics = list(dict.fromkeys(metric for own in problems.values() for metric in own.known.metrics))
         self.yardsticks = {about["title"] for about in self.abouts.values() if about["yardstick"] == "yes"}
+        self.looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
 
     def spent(self) -> tuple[int, float]:
         """Return how many runs there are, and the core hours that their rounds took."""
@@ -137,7 +137,9 @@ class PublishedNumbers:
                 parameters = self._as_panels(label, parameters)
             if isinstance(parameters, tuple(of_a_problem)):
                 for problem in self.plan.figure_problems[label]:
-                    lines += [*of_a_problem[type(parameters)](parameters, problem), ""]
+                    known = problem in self.numbers or isinstance(parameters, DensityEstimatesParameters)
+                    made = of_a_problem[type(parameters)](parameters, problem) if known else self._absent([problem])
+                    lines += [*made, ""]
             else:
                 lines += [*kinds[type(parameters)](parameters), ""]
         return "\n".join(lines[:-1]) + "\n"
@@ -150,7 +152,6 @@ class PublishedNumbers:
     def comparisons(self) -> list[Compared]:
         """Return what is compared with each other, as `bocu.pages.figures.who_wins` draws it."""
         margin, found = self.plan.experiment.leads_within, []
-        looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
         for problem, numbers in self.numbers.items():
             known = numbers.known
             pursued = list(dict.fromkeys(o for own in known.algorithms.values() for o in own if o != NO_OBJECTIVE))
@@ -161,7 +162,7 @@ class PublishedNumbers:
                 random = self.title(REFERENCE, NO_OBJECTIVE, {}, False) if REFERENCE in self.abouts else None
                 tables[objective, metric] = Standings(beside, competing, random, margin)
             titles = {title: title for table in tables.values() for title in table.regrets}
-            found += compared((problem, *self.plan.titles), tables, (problem, titles, looks, numbers.data_label))
+            found += compared((problem, *self.plan.titles), tables, (problem, titles, self.looks, numbers.data_label))
         return found
 
     def _as_panels(self, figure: str, parameters: RegretParameters) -> PanelsParameters:
@@ -187,7 +188,7 @@ class PublishedNumbers:
         if rows:
             columns = self._ordered(rows.values(), parameters.titles)
             several = len({metric for _, metric in rows}) > 1
-            yield from _head(["problem", *(["scored by"] if several else []), *columns])
+            yield from head(["problem", *(["scored by"] if several else []), *columns])
             for (problem, metric), own in rows.items():
                 bold = set() if word == "payoff" else set(self.standings(own, parameters).leading)
                 cells = [_mean(own[title], title in bold) if title in own else NOTHING for title in columns]
@@ -202,11 +203,10 @@ class PublishedNumbers:
             narrow: two panels a row, for a phone.
         """
         cells: list[tuple[str, str, list[Curve]]] = []
-        looks = {about["title"]: style.stroke(read_look(about["look"])) for about in self.abouts.values()}
         for row in parameters.rows or ():
             if (row.kind or parameters.kind) == "cumulative":
                 for problem in _flat(row.problems or list(self.numbers)):
-                    own = self._curves(problem, row, parameters, looks) if problem in self.numbers else []
+                    own = self._curves(problem, row, parameters) if problem in self.numbers else []
                     cells += [(problem, row.title or row.metric, own)] if own else []
         if not cells:
             return None
@@ -235,7 +235,7 @@ class PublishedNumbers:
         finish(picture)
         return picture
 
-    def _curves(self, problem: str, row: Row, parameters: PanelsParameters, looks: Looks) -> list[Curve]:
+    def _curves(self, problem: str, row: Row, parameters: PanelsParameters) -> list[Curve]:
         numbers, found = self.numbers[problem], []
         known, rounds = numbers.known, sorted(numbers.kept_rounds)
         only = row.algorithms or parameters.algorithms
@@ -251,7 +251,7 @@ class PublishedNumbers:
                 values = np.array([[one[seed] for one in at] for seed in at[-1]])
                 mean, error = mean_and_error(values)
                 title = self.title(label, objective, parameters.titles, len(pursued) > 1)
-                look = looks[self.abouts[label]["title"]]
+                look = self.looks[self.abouts[label]["title"]]
                 played, middle, width = (np.append(0, each) for each in (rounds, mean, error))
                 found.append(Curve(title, look, played, middle, width, len(values), place))
         return found
@@ -268,7 +268,7 @@ class PublishedNumbers:
                 continue
             yield from [*([] if first else [""]), f"*{block.title or block.metric}*", ""]
             first = False
-            yield from _head(["", *(parameters.columns.get(problem, problem) for problem in cells)])
+            yield from head(["", *(parameters.columns.get(problem, problem) for problem in cells)])
             for title in self._ordered(cells.values(), parameters.titles):
                 yield line([title, *(own.get(title, "") for own in cells.values())])
         every = [problem for block in parameters.blocks or () for problem in block.problems or ()]
@@ -323,9 +323,6 @@ class PublishedNumbers:
 
     def times(self, parameters: RunTimesParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of seconds a run, mean and standard error, a paper's beside them."""
-        if problem not in self.numbers:
-            yield from self._absent([problem], False)
-            return
         numbers = self.numbers[problem]
         columns = parameters.columns or {"seconds": list(numbers.known.algorithms)}
         first = next(iter(columns.values()))
@@ -345,9 +342,6 @@ class PublishedNumbers:
 
     def fronts(self, parameters: RobustFrontParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of hypervolumes as shares of the best front's, mean and standard error."""
-        if problem not in self.numbers:
-            yield from self._absent([problem], False)
-            return
         known = self.numbers[problem].known
         metric = parameters.metric or known.metrics[0]
         shares = self._beside(
@@ -356,28 +350,22 @@ class PublishedNumbers:
         titles = self._ordered([shares], {})
         yield f"On {problem}, scored by {metric}, as shares of the hypervolume of the best front:"
         yield ""
-        yield from _head(titles)
+        yield from head(titles)
         yield line([_mean(shares[title], False) for title in titles])
 
     def commitments(self, parameters: WindFigureParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of revenue and robust regret over all hours, mean and standard error."""
-        if problem not in self.numbers:
-            yield from self._absent([problem], False)
-            return
         wanted = parameters.objective and [parameters.objective]
         given = (parameters.metric or "", wanted, parameters.algorithms, parameters.titles)
         quantities = {"revenue": "payoff", "robust regret": "final"}
         rows = {name: self._beside(problem, *given, word) for name, word in quantities.items()}
         titles = self._ordered(rows.values(), parameters.titles)
-        yield from _head(["", *titles])
+        yield from head(["", *titles])
         for name, own in rows.items():
             yield line([name, *(_mean(own[title], False) for title in titles)])
 
     def chosen(self, parameters: PriorsParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of candidate priors: how often each was trusted, and rejected, in percent."""
-        if problem not in self.numbers:
-            yield from self._absent([problem], False)
-            return
         numbers = self.numbers[problem]
         priors, rows = numbers.known.priors or (), {}
         for label, about in self.abouts.items():
@@ -389,7 +377,7 @@ class PublishedNumbers:
                     rows[self.title(label, objective, {}, len(objectives) > 1)] = cells
         yield f"On {problem}, by candidate prior: rounds in which it was trusted / runs that rejected it."
         yield ""
-        yield from _head(["", *priors])
+        yield from head(["", *priors])
         for title, cells in rows.items():
             yield line([title, *cells])
 
@@ -400,7 +388,7 @@ class PublishedNumbers:
         built: Any = build_problem(self.plan.problems[problem].specification, {})
         yield from _columns(row_heads(parameters), distances_of(built.law, parameters))
 
-    def _absent(self, wanted: Sequence[str], below: bool) -> Iterator[str]:
+    def _absent(self, wanted: Sequence[str], below: bool = False) -> Iterator[str]:
         absent = [label for label in dict.fromkeys(wanted) if label not in self.numbers]
         if absent:
             yield from [*([""] if below else []), f"No results are published of {spoken(absent)}."]
@@ -470,7 +458,7 @@ class PublishedNumbers:
 
 
 def _ranked(ranking: Ranking) -> Iterator[str]:
-    yield from _head(["", "mean rank", f"{CONFIDENCE:.0%} interval over problems", "group"])
+    yield from head(["", "mean rank", f"{CONFIDENCE:.0%} interval over problems", "group"])
     for label, mean, low, high in zip(ranking.labels, ranking.mean, ranking.low, ranking.high, strict=True):
         yield line([label, f"{mean:.2f}", f"{low:.2f} to {high:.2f}", ranking.letters[label]])
     yield ""
@@ -503,12 +491,13 @@ def _shares(numbers: Numbers, place: Place) -> str:
 
 def _columns(rows: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Return the lines of a table of columns by their headings."""
-    yield from _head(["", *cells])
+    yield from head(["", *cells])
     for place, row in enumerate(rows):
         yield line([row, *(column[place] for column in cells.values())])
 
 
-def _head(titles: Sequence[str]) -> Iterator[str]:
+def head(titles: Sequence[str]) -> Iterator[str]:
+    """Return the two lines that a table begins with, of titles that are Markdown."""
     yield line(titles)
     yield "|---" * len(titles) + "|"
 
@@ -516,11 +505,6 @@ def _head(titles: Sequence[str]) -> Iterator[str]:
 def line(cells: Sequence[str]) -> str:
     """Return a line of a table, of cells that are Markdown."""
     return f"| {' | '.join(cells)} |"
-
-
-def marks_of_overview(experiment: str) -> tuple[str, str]:
-    """Return the lines of a page between which what is seen in an experiment stands."""
-    return f"<!-- seen in {experiment}: begin -->", f"<!-- seen in {experiment}: end -->"
 
 
 def overview(published: PublishedNumbers, scoreboards: Sequence[str], rankings: Sequence[str]) -> str:
@@ -601,12 +585,11 @@ class _Standings:
             f"{columns['nobody']} nobody is told to be better than random decisions."
         )
         yield ""
-        yield "| method | columns | better than random | worse | in the leading group | leads alone |"
-        yield "|---" * 6 + "|"
+        yield from head(["method", "columns", "better than random", "worse", "in the leading group", "leads alone"])
         for title, counts in self.counts.items():
             shown = [counts[key] for key in ("columns", "better", "worse", "leads", "alone")]
             lead = ["–", "–"] if title in self.published.yardsticks else [str(count) for count in shown[3:]]
-            yield f"| {' | '.join([title, *map(str, shown[:3]), *lead])} |"
+            yield line([title, *map(str, shown[:3]), *lead])
 
 
 def _power(seeds: int) -> str:

@@ -74,9 +74,7 @@ def api() -> str:
         thing = getattr(bocu, name)
         directive = "autoclass" if isinstance(thing, type) else "autofunction"
         options = "   :no-index:\n   :members:\n" if isinstance(thing, type) else "   :no-index:\n"
-        parts.append(
-            f"## {name}\n\n```{{eval-rst}}\n.. {directive}:: {thing.__module__}.{thing.__qualname__}\n{options}```"
-        )
+        parts += [f"## {name}", _documented(directive, f"{thing.__module__}.{thing.__qualname__}", options)]
     for module in ("bocu.testing", "bocu.sweep.evaluation.statistics", "bocu.sweep.evaluation.across_problems"):
         parts += [f"## {module}", _documented("automodule", module, "   :no-index:\n   :members:\n")]
     return "\n\n".join(parts) + "\n"

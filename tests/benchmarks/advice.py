@@ -217,7 +217,7 @@ def kept(seed: int, kind: str, rows: int, name: str, radius: float) -> tuple[flo
     best = search.best(search.values)
     (value,) = best.tolist()
     realised = float(made.truth(value, made.ahead).mean())
-    promised = Judge(search, learnt, 1.0).kept_by(best, rule)
+    promised = Judge(search, 1.0).kept_by(best, rule)
     worst = float(rule.lowest(learnt.means(best[None]))[0])
     return promised, true_worst(made, value, name, radius), realised, int((~learnt.kept).sum()), worst
 

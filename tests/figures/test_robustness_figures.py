@@ -12,9 +12,8 @@ from bocu.core.randomness import Streams
 from bocu.pages.figures.base import draw_files
 from bocu.pages.figures.every_round import BEST, RobustnessCurve, RobustnessCurveParameters
 from bocu.pages.figures.regret import LEAST_PANEL_WIDTH, Regret, RegretParameters
-from bocu.pages.figures.results import Digest
+from bocu.pages.figures.results import Digest, foremost
 from bocu.pages.figures.robust_decisions import PriceOfRobustness, PriceOfRobustnessParameters
-from bocu.pages.report.tables import foremost
 from bocu.robust.ambiguity import TotalVariation, worst_case
 from bocu.sweep.evaluation.cubes import metrics_off_paths
 from bocu.sweep.evaluation.robust_decisions import prices

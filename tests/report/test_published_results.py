@@ -64,19 +64,19 @@ def test_no_interval_is_without_bounds(judged):
 
 
 @pytest.mark.parametrize(
-    ("experiments", "section", "marks_of"),
+    ("experiments", "section", "words"),
     [
-        ("NUMBERS", "numbers", "marks"),
-        ("SEEN", "seen", "marks_of_overview"),
-        ("JUDGED_BESIDE", "side_by_side", "marks_of_verdicts"),
+        ("NUMBERS", "numbers", "numbers of"),
+        ("SEEN", "seen", "seen in"),
+        ("JUDGED_BESIDE", "side_by_side", "verdicts of"),
     ],
 )
-def test_sections_of_pages_are_made_of_the_published_results(root, experiments, section, marks_of):
+def test_sections_of_pages_are_made_of_the_published_results(root, experiments, section, words):
     """After a change of results, figures or statistics: `python docs/make_published.py`."""
     maker = runpy.run_path(str(root / "docs/make_published.py"))
     for experiment in maker[experiments]:
         page = (root / maker["page_of"](experiment)).read_text(encoding="utf-8")
-        above, below = maker[marks_of](experiment)
+        above, below = maker["marks"](f"{words} {experiment}")
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker[section](experiment, root)
 
 
@@ -87,7 +87,7 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
     assert maker["PAPERS"] == PAPERS
     for paper in PAPERS:
         wins[paper], section, _ = maker["winners"](paper, root)
-        above, below = maker["marks_of_winners"](paper)
+        above, below = maker["marks"](f"who wins in {paper}")
         page = (root / f"docs/{paper}.md").read_text(encoding="utf-8")
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == section, paper
         assert all((root / "docs" / name).is_file() for name in re.findall(r'(?:src|srcset)="([^"]+)"', section))
@@ -112,7 +112,7 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
     """After a change of results or statistics: `python docs/make_region_pictures.py`."""
     maker = runpy.run_path(str(root / "docs/make_region_pictures.py"))
     for experiment, labels in maker["MAPS"].items():
-        above, below = maker["marks_of_maps"](experiment)
+        above, below = maker["marks"](f"maps of {experiment}")
         page = (root / maker["page_of"](experiment)).read_text(encoding="utf-8")
         maps = maker["maps_of"](experiment, root)
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker["counted"](experiment, maps)

@@ -113,12 +113,9 @@ def _read_csv(path: Path) -> LogTable:
     text = _text_of(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        numbered = [
-            (reader.line_num, [cell.strip() for cell in row])
-            for reader in [csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)]
-            for row in reader
-        ]
+        numbered = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except csv.Error as error:
         raise BocuError(f"{path}: {error}") from None
     numbered = [(line, row) for line, row in numbered if any(row)]

@@ -108,11 +108,6 @@ class Shared(LogPosterior):
         return value - prior + once, np.concatenate([summed, gradient[-2:]]) + by_once
 
 
-def spread_scales(found: Hyperparameters, groups: np.ndarray) -> Hyperparameters:
-    """Return hyper-parameters with a length-scale for each input (D,)."""
-    return replace(found, lengthscales=found.lengthscales[groups])
-
-
 #: Hyper-parameters are fitted to no more rows than this, spread over time and inputs of a longer log, whose posterior
 #: has all rows and is kept as one matrix.
 MOST_ROWS_OF_A_FIT = 2000
@@ -144,6 +139,9 @@ def fitted(
         whole = LogPosterior(structure, inputs[rows], standardise(outputs[rows])[2], priors, known)
         return Shared(whole, groups) if different < structure.inputs else whole
 
+    def spread(one: Hyperparameters) -> Hyperparameters:
+        return replace(one, lengthscales=one.lengthscales[groups])
+
     priors = Priors()
     few = rows_of_a_fit(inputs, ROWS_OF_A_FIRST_FIT)
     first = objective(few)
@@ -153,8 +151,7 @@ def fitted(
         many = rows_of_a_fit(inputs, MOST_ROWS_OF_A_FIT)
         steeper = len(many) / len(few)
         found = _ascended(objective(many), found, steeper * curvature(first, found))
-    end = found
-    return spread_scales(found, groups), lambda: [spread_scales(one, groups) for one in _drawn(first, end, steeper)]
+    return spread(found), lambda: list(map(spread, _drawn(first, found, steeper)))
 
 
 def _drawn(objective: LogPosterior, at: Hyperparameters, steeper: float) -> list[Hyperparameters]:

@@ -32,7 +32,7 @@ from bocu.core.ties import first_best
 from bocu.robust.ambiguity.base import AmbiguitySet
 from bocu.robust.ambiguity.parameters import SetParameters
 
-#: Probability with which the next block is to lie within the radius.
+#: Probability that the next block is to lie within the radius; of fewer than nine blocks what they are enough for.
 COVERAGE = 0.9
 
 #: The fewest distances, whose largest covers a further one with probability 0.8; of nine with 0.9.
@@ -102,7 +102,6 @@ def estimate_radius(
     stated: SetParameters,
     recency: Callable[[int], np.ndarray] | None = None,
     horizon: int | None = None,
-    coverage: float = COVERAGE,
 ) -> RadiusEstimate:
     """Estimate the radius that the contexts of the next rows stay within.
 
@@ -111,7 +110,6 @@ def estimate_radius(
         stated: the set.
         recency: returns the weights (n,) of the first n rows as they were after row n; None: all alike.
         horizon: rows of a block; None: as many as leave 19 blocks, or fewer blocks but 9 of a short log.
-        coverage: probability asked for; of fewer than nine blocks what they are enough for.
 
     Raises:
         BocuError: the log is too short, or the set has no finite distance.
@@ -126,7 +124,7 @@ def estimate_radius(
             f"--radius estimate: the log is too short: its {rows} rows leave {blocks} blocks of {horizon} rows to "
             f"compare with what was before them, {FEWEST_BLOCKS} are wanted{hint}; give --radius a number, or log on"
         )
-    coverage = min(coverage, blocks / (blocks + 1))
+    coverage = min(COVERAGE, blocks / (blocks + 1))
     between = DistanceAhead(stated, horizon)
     weigh = recency or np.ones
     found = np.array([between(contexts[:start], weigh(start), contexts[start : start + horizon]) for start in starts])

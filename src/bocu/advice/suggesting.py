@@ -167,7 +167,7 @@ def suggest(
 
     def decided(learnt: Combined) -> tuple[Search, Judge, np.ndarray]:
         search = Search(learnt, rule, allowed)
-        return search, Judge(search, learnt, sign), search.best(search.optimism if explore else search.values)
+        return search, Judge(search, sign), search.best(search.optimism if explore else search.values)
 
     search, judge, best = decided(learnt)
     apart, steady = search.apart(best), search.best(search.expectations)
@@ -285,8 +285,8 @@ def _insured(
 class Judge:
     """Tells of decisions what is expected of them, in units of the outcome."""
 
-    def __init__(self, search: Search, learnt: Combined, sign: float) -> None:
-        self.search, self.learnt, self.sign = search, learnt, sign
+    def __init__(self, search: Search, sign: float) -> None:
+        self.search, self.learnt, self.sign = search, search.learnt, sign
 
     def __call__(self, value: np.ndarray) -> Judged:
         search, row = self.search, value[None]
@@ -497,7 +497,7 @@ def _is_kept(seed: int) -> bool:
     truth = sum(
         one.weight * function.payoffs(value, world) for one, function in zip(learnt.outcomes, functions, strict=True)
     )
-    promised = Judge(other, learnt, 1.0).kept_by(value, search.rule)
+    promised = Judge(other, 1.0).kept_by(value, search.rule)
     return bool(search.rule.lowest(np.asarray(truth)[None])[0] >= promised)
 
 

@@ -269,9 +269,10 @@ class Figure(ABC, Generic[ParametersType]):
             BocuError: a file is missing or broken, or holds nothing that the figure could show.
         """
         with style.applied():
-            drawing = self._headed(self.compose(inputs))
-            pictures = [drawing.figure, *([] if drawing.narrow is None else [drawing.narrow])]
-            for picture in pictures:
+            drawing = self.compose(inputs)
+            if isinstance(self.parameters, PictureParameters) and self.parameters.title:
+                drawing = replace(drawing, title=self.parameters.title)
+            for picture in filter(None, (drawing.figure, drawing.narrow)):
                 finish(picture)
                 if drawing.data_label:
                     style.mark_simulated(picture)
@@ -282,11 +283,6 @@ class Figure(ABC, Generic[ParametersType]):
                 caption=f"{drawing.caption} Simulated data ({drawing.data_label}).",
                 alternative=f"{drawing.alternative} The picture is marked as showing simulated data.",
             )
-
-    def _headed(self, drawing: Drawing) -> Drawing:
-        """Return the drawing under the heading that the experiment file gives, if any."""
-        stated = self.parameters.title if isinstance(self.parameters, PictureParameters) else None
-        return replace(drawing, title=stated) if stated else drawing
 
 
 def nothing_to_show(cube: "Results", title: str, reason: str, whole_experiment: bool = False) -> Drawing:
@@ -328,9 +324,9 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
     """
     folder, lineage = Path(description).parent, lineage_of(description)
     csv, pdf = (Path(description).with_suffix(suffix) for suffix in (".csv", ".pdf"))
-    written = drawing.table is not None and not drawing.table.empty
-    if written and drawing.data_label and drawing.table is not None:
-        drawing = replace(drawing, table=drawing.table.assign(data=drawing.data_label))
+    table = None if drawing.table is None or drawing.table.empty else drawing.table
+    if table is not None and drawing.data_label:
+        table = table.assign(data=drawing.data_label)
     title, told = {"Title": drawing.title}, drawing.alternative
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": None, **title, "Description": told},
@@ -346,7 +342,7 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
                     drawing.figure.savefig(temporary, format=kind, metadata=metadata[kind], transparent=kind != "png")
             drawing.figure.set_layout_engine("none")  # once is enough: it would take as long again for each file
         narrow: dict[str, str] = {} if drawing.narrow is None else {"narrow": svg_of(drawing.narrow, metadata["svg"])}
-    write_text(csv, drawing.table.to_csv(index=False) if written and drawing.table is not None else f"{NO_TABLE}\n")
+    write_text(csv, f"{NO_TABLE}\n" if table is None else table.to_csv(index=False))
     write_json(
         description,
         {
@@ -355,10 +351,10 @@ def save(drawing: Drawing, png: str | Path, svg: str | Path, description: str | 
             "alternative": drawing.alternative,
             "problem": drawing.problem,
             "data_label": drawing.data_label,
-            "png": _relative(png, folder),
-            "svg": _relative(svg, folder),
-            "pdf": _relative(pdf, folder),
-            **({"csv": _relative(csv, folder)} if written else {}),
+            "png": link(png, folder),
+            "svg": link(svg, folder),
+            "pdf": link(pdf, folder),
+            **({} if table is None else {"csv": link(csv, folder)}),
             **narrow,
             **({} if lineage is None else {LINEAGE: asdict(lineage)}),
         },
@@ -372,7 +368,8 @@ def svg_of(figure: "matplotlib.figure.Figure", metadata: Mapping[str, Any]) -> s
     return themed(written.getvalue())
 
 
-def _relative(path: str | Path, folder: Path) -> str:
+def link(path: str | Path, folder: Path) -> str:
+    """Return where a file lies for what stands in a folder."""
     return Path(os.path.relpath(path, folder)).as_posix()
 
 

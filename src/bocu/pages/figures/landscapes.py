@@ -140,7 +140,7 @@ class PriorMeans(Figure[OneSeedParameters]):
             return nothing_to_show(cube, "Prior means", "the problem has no candidate priors")
         axis = arm_axis(description.decisions)
         means = np.stack([prior.mean for prior in description.priors if isinstance(prior, TimeVaryingPrior)])
-        best = _place(description.priors, description.best_prior)
+        best = next((place for place, prior in enumerate(description.priors) if prior is description.best_prior), None)
         if not axis.continuous or np.ptp(means, axis=0).max() == 0:
             return self._deviations(cube, axis, description.priors, best, seed)
         labels = [prior.label for prior in description.priors]
@@ -210,10 +210,6 @@ class PriorMeans(Figure[OneSeedParameters]):
             told = (f"mean {prior.mean[0]:.4g}, " if flat else "") + f"forgets {prior.forgetting:.2g}"
             axes.text(1.01, place, told, transform=axes.get_yaxis_transform(), va="center", fontsize=6.5)
         return picture
-
-
-def _place(priors: Sequence[object], wanted: object) -> int | None:
-    return next((place for place, prior in enumerate(priors) if prior is wanted), None)
 
 
 LEVELS = 12  #: Contours between the lowest and the highest payoff, about.

@@ -165,7 +165,8 @@ class RejectionTimes(Figure[PriorsParameters]):
         panels, picture = _panels(cube, list(rejections), abreast=3)
         for branch, rounds in rejections.items():
             _strips(panels[branch], rounds, cube, branch)
-        next(iter(panels.values())).set_xlim(0, _last_needed(list(rejections.values()), int(cube.iterations[-1])))
+        latest = max(float(np.nanmax(rounds)) for rounds in rejections.values())  # mostly they come early
+        next(iter(panels.values())).set_xlim(0, min(1.15 * latest + 1, 1.02 * int(cube.iterations[-1])))
         for axes in panels.values():
             axes.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=2))
         picture.supxlabel("round of rejection", fontsize=style.SETTINGS["axes.labelsize"])
@@ -213,12 +214,6 @@ def _strips(axes: "Axes", rounds: np.ndarray, cube: Digest, branch: CubeBranch) 
     axes.text(1.01, 1.01, "seeds", transform=axes.transAxes, va="bottom", fontsize=6.5)
     style.grid(axes, "x")
     _prior_ticks(axes, cube)
-
-
-def _last_needed(found: list[np.ndarray], last: int) -> float:
-    """Return where the axis of rounds may end: rejections mostly come early."""
-    latest = max((float(np.nanmax(rounds)) for rounds in found if not np.isnan(rounds).all()), default=float(last))
-    return min(1.15 * latest + 1, 1.02 * last)
 
 
 def _told(title: str, rounds: np.ndarray, cube: Digest) -> str:

@@ -450,11 +450,6 @@ class Panel:
     pursued: bool  #: whether there are runs to draw, finished or not.
 
     @property
-    def title(self) -> str:
-        """What the row is called."""
-        return self.row.title
-
-    @property
     def gains(self) -> bool:
         """Whether more is better."""
         return self.kind in GAINS
@@ -465,7 +460,7 @@ class Panel:
         if not self.cubes:
             return "no results"
         if all(self.row.metric not in cube.metrics for cube in self.cubes):
-            return f"not scored by {self.title}"
+            return f"not scored by {self.row.title}"
         return "not finished" if self.pursued else "no algorithm here"
 
     @property
@@ -554,7 +549,7 @@ class Panels(Figure[PanelsParameters]):
             places[0].set_ylabel(textwrap.fill(QUANTITIES[line[0].kind], letters))
             if len(grid) > 1 or (self.parameters.rows and self.parameters.rows[0].title):
                 bold = int(BOLD_LETTERS_OF_AN_INCH * self.parameters.row_height)
-                _name_row(places[len(line) - 1], textwrap.fill(line[0].title, bold))
+                _name_row(places[len(line) - 1], textwrap.fill(line[0].row.title, bold))
         for place, title in zip(axes[0], self._columns(grid[0], names), strict=False):
             place.set_title(title)
         for place in axes[-1]:
@@ -617,7 +612,7 @@ class Panels(Figure[PanelsParameters]):
         for panel in drawn:
             unit, where = shown_unit(panel.unit), spoken([names[cube.problem] for cube in panel.cubes])
             told.append(
-                f"{where}, {panel.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
+                f"{where}, {panel.row.title}, {QUANTITIES[panel.kind]}{f' in {unit}' if unit else ''}: "
                 + ends(panel.curves, panel.gains)
             )
         alternative = f"Grid of line charts. At the end, from best to worst: {'; '.join(told)}."
@@ -627,7 +622,7 @@ class Panels(Figure[PanelsParameters]):
             (
                 {
                     "problem": panel.problem,
-                    "row": panel.title,
+                    "row": panel.row.title,
                     "metric": panel.row.metric,
                     "quantity": QUANTITIES[panel.kind],
                 },
@@ -640,7 +635,7 @@ class Panels(Figure[PanelsParameters]):
 
 def _rows_said(drawn: Sequence[Panel]) -> str:
     """Say what rows are: objectives, or where one metric scores all, what they are called."""
-    titles = spoken(list(dict.fromkeys(panel.title for panel in drawn)))
+    titles = spoken(list(dict.fromkeys(panel.row.title for panel in drawn)))
     rows = list(dict.fromkeys((panel.row.metric, panel.row.title) for panel in drawn))
     gains = all(panel.gains for panel in drawn)
     if len({metric for metric, _ in rows}) == 1:

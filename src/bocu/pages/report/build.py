@@ -17,7 +17,7 @@ from bocu.core.io.lineage import lineage_of
 from bocu.core.io.pages import page_template
 from bocu.core.parameters import nearest
 from bocu.core.written import counted, spoken
-from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, standings_of
+from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, foremost, standings_of
 from bocu.pages.figures.who_wins import comparisons
 from bocu.pages.report import embedded, tables
 from bocu.pages.report.claims import COLUMNS as CLAIMS
@@ -103,10 +103,8 @@ def build_page(parts: Sequence[Part], output: str | Path, reference: str | None 
     if reference is not None and reference not in known:
         raise BocuError(f"report: reference: no algorithm '{reference}'; {nearest(reference, known)}")
     pictures = [each for chapter in chapters for each in chapter.pictures]
-    lineage, claimed = (
-        lineage_of(output),
-        [record for part in parts for file in part.claims for record in read_verdicts(file)],
-    )
+    lineage = lineage_of(output)
+    claimed = [record for part in parts for file in part.claims for record in read_verdicts(file)]
     written_for = _titles(cubes)
     page = {
         **_page(chapters, cubes),
@@ -190,7 +188,7 @@ def _told(chapters: Sequence[_Chapter], output: str | Path, reference: str | Non
             if cube.attribute("specification").get("parameters", {}).get("protocol") == "simulator":
                 tried.append(cube.called)
             spent += tables.spent(cube)
-            for objective, metric in tables.foremost(cube):
+            for objective, metric in foremost(cube):
                 panel = embedded.panel(cube, (objective, metric), found[objective, metric], chapter.origin, looks)
                 panels.append({**panel, "totals": [], "pairs": [], "curves": dict.fromkeys(panel["curves"])})
                 islands.append((f"numbers-{panel['id']}", embedded.script_json(panel)))
@@ -341,7 +339,7 @@ def some(words: Sequence[str], between: str = ", ") -> str:
 
 
 def _problem(cube: Digest, kinds: Mapping[str, list[tables.Fields]], chapter: _Chapter) -> dict[str, Any]:
-    groups, pictures = tables.foremost(cube), chapter.pictures
+    groups, pictures = foremost(cube), chapter.pictures
     label = str(cube.data.attrs["problem_label"])
 
     def folders(objective: str) -> dict[str, str]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from bocu.core import style
 from bocu.core.loading import load
-from bocu.pages.figures.results import DONE, CubeBranch, Digest, shown_unit
-from bocu.pages.report.tables import foremost, identifier
+from bocu.pages.figures.results import DONE, CubeBranch, Digest, foremost, shown_unit
+from bocu.pages.report.tables import identifier
 from bocu.sweep.evaluation.curves import TRACED, TRACES, Kind, MeanCurve
 from bocu.sweep.evaluation.standings import VERDICTS, Standings
 from bocu.sweep.evaluation.statistics import mean_and_error, student_factor

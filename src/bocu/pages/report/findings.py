@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bocu.core.written import counted, round_time, spoken, work_time
-from bocu.pages.figures.results import NO_OBJECTIVE, Digest, Tables
+from bocu.pages.figures.results import NO_OBJECTIVE, Digest, Tables, foremost
 from bocu.pages.figures.who_wins import Compared, leaders, who_leads
 from bocu.pages.report import tables
 from bocu.pages.report.tables import Spent
@@ -24,7 +24,7 @@ def against(cube: Digest, found: Tables, reference: str) -> list[str]:
         return [f"{cube.called}: {name} does not run here; the table compares with the least regret instead."]
     sentences = []
     alone = len(cube.objectives()) == 1
-    for objective, metric in tables.foremost(cube):
+    for objective, metric in foremost(cube):
         where = f"{cube.called}, {tables.scored(cube, NO_OBJECTIVE if alone else objective, metric)}"
         table = found[objective, metric]
         if not table.regrets[reference]:

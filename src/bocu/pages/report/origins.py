@@ -84,22 +84,25 @@ def traces(cubes: Sequence[Digest]) -> list[Trace]:
     """
     told = {cube.problem: collected(cube.data.attrs) for cube in cubes}
     pinned = all(own["kernel"] == [KERNEL] for own in told.values())
+
+    def of(key: str) -> dict[str, list[str]]:
+        return {problem: own[key] for problem, own in told.items()}
+
     found = [
-        _trace("bocu", cubes, lambda cube: told[cube.problem]["code_version"]),
-        _trace("Commit", cubes, lambda cube: told[cube.problem]["commit"], alike=True),
-        _trace("Numerical kernel", cubes, lambda cube: told[cube.problem]["kernel"]),
-        _trace("CPU", cubes, lambda cube: told[cube.problem]["cpu"], alike=pinned),
-        _trace("Numeric threads", cubes, lambda cube: [str(cube.data.attrs["numeric_threads"])]),
+        _trace("bocu", of("code_version")),
+        _trace("Commit", of("commit"), alike=True),
+        _trace("Numerical kernel", of("kernel")),
+        _trace("CPU", of("cpu"), alike=pinned),
+        _trace("Numeric threads", {cube.problem: [str(cube.data.attrs["numeric_threads"])] for cube in cubes}),
     ]
     if any(ACCEPTED in own for own in told.values()):
-        found.append(_trace("Accepted of other code", cubes, lambda cube: _accepted(told[cube.problem]), alike=True))
+        accepted = {problem: _accepted(own) for problem, own in told.items()}
+        found.append(_trace("Accepted of other code", accepted, alike=True))
     versions = {problem: [json.loads(text) for text in own["package_versions"]] for problem, own in told.items()}
-    packages = dict.fromkeys(package for several in versions.values() for one in several for package in one)
-
-    def of(package: str) -> Any:
-        return lambda cube: [one.get(package, "not installed") for one in versions[cube.problem]]
-
-    return found + [_trace(package, cubes, of(package)) for package in packages]
+    for package in dict.fromkeys(package for several in versions.values() for one in several for package in one):
+        own = {problem: [one.get(package, "not installed") for one in all_] for problem, all_ in versions.items()}
+        found.append(_trace(package, own))
+    return found
 
 
 def _accepted(told: Mapping[str, Sequence[str]]) -> list[str]:
@@ -109,10 +112,10 @@ def _accepted(told: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{rounds} of {of} rounds of a seed came out alike, bit for bit" for rounds, of in found]
 
 
-def _trace(heading: str, cubes: Sequence[Digest], values_of: Any, alike: bool = False) -> Trace:
+def _trace(heading: str, by_problem: Mapping[str, Sequence[str]], alike: bool = False) -> Trace:
     where: dict[str, list[str]] = {}
-    for cube in cubes:
-        for value in dict.fromkeys(values_of(cube)):
-            where.setdefault(str(value), []).append(cube.problem)
+    for problem, found in by_problem.items():
+        for value in dict.fromkeys(found):
+            where.setdefault(value, []).append(problem)
     values = tuple((value, ", ".join(problems)) for value, problems in where.items())
     return Trace(heading, values, mixed=len(values) > 1 and not alike)

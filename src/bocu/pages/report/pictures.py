@@ -3,7 +3,6 @@
 import base64
 import csv
 import json
-import os
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.hashes import refuse_edited
-from bocu.pages.figures.base import NOTHING
+from bocu.pages.figures.base import NOTHING, link
 from bocu.pages.figures.relative_regret import COLUMNS
 from bocu.pages.report.tables import Table
 from bocu.sweep.evaluation.statistics import CONFIDENCE
@@ -96,10 +95,10 @@ def picture(description: str | Path, folder: Path) -> Picture:
             embedded=_embedded(svg.read_bytes(), pixels),
             width=round(width * PICTURE_SCALE),
             height=round(height * PICTURE_SCALE),
-            png=_link(png, folder),
-            svg=_link(svg, folder),
-            pdf=_link(path.parent / words["pdf"], folder) if "pdf" in words else "",
-            table=_link(path.parent / words["csv"], folder) if "csv" in words else "",
+            png=link(png, folder),
+            svg=link(svg, folder),
+            pdf=link(path.parent / words["pdf"], folder) if "pdf" in words else "",
+            table=link(path.parent / words["csv"], folder) if "csv" in words else "",
             empty=words["caption"].removeprefix(NOTHING) if words["caption"].startswith(NOTHING) else "",
             narrow=_data_url("svg+xml", words["narrow"].encode()) if "narrow" in words else "",
             boards=_boards(identifier, path.parent / words["csv"]) if "csv" in words else (),
@@ -118,10 +117,6 @@ def _embedded(svg: bytes, png: bytes) -> str:
 
 def _data_url(kind: str, content: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def _link(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _boards(identifier: str, file: Path) -> tuple[Table, ...]:

@@ -18,7 +18,6 @@ import numpy as np
 from bocu.core.io.files import atomic_path
 from bocu.core.written import NOTHING, brief, counted, decimals, number, probability, round_time, work_time
 from bocu.pages.figures.results import DONE, MISSING, NO_OBJECTIVE, Digest, Tables, final_totals, groups, shown_unit
-from bocu.pages.figures.results import foremost as foremost
 from bocu.sweep.evaluation.audits import Audit
 from bocu.sweep.evaluation.run_statistics import SECONDS, TOLD, Told
 from bocu.sweep.evaluation.standings import LEADING, OPEN, STUCK_SHARE, TIED, TOO_FEW, VERDICT_SEEDS, Standings, tail
