@@ -2,12 +2,14 @@
 
 import re
 
-from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
+import pytest
+from test_experiment_files import plan_of
 
 from bocu.pages.figures.relative_regret import Scoreboard
 from bocu.sweep.experiment.papers import papers
 
-"""A problem of each protocol but the hourly one, none of which needs data."""
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 BOTORCH = {"botorch-acquisition", "qlognei", "qkg", "mars", "qnehvi"}
 """Seconds a round: they are compared in an experiment of their own, with no paper's results."""
 OURS = {"drifting-gp-sample", "hills-continuous", "irrigation-two", "ucb-bocu-true", "wake-steering-two"}

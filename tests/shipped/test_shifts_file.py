@@ -1,11 +1,14 @@
 """The experiment of contexts that shift: what it has, and a smaller one of it to its scores."""
 
 import numpy as np
+import pytest
 from experiments import run_all
-from test_experiment_files import _in_a_folder, plan_of  # noqa: F401
+from test_experiment_files import plan_of
 
 from bocu.sweep.evaluation.cubes import open_cube
 from bocu.sweep.experiment.configuration import read_experiment_file
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 SHIFTS = ("jump", "drift", *(f"season-period-{period}" for period in (4, 8, 16, 32)))
 REFERENCES = ("stated", "announced", "empirical", "window")
