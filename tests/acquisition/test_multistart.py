@@ -9,7 +9,7 @@ from bocu.core.randomness import scrambled_sobol
 from bocu.learners.acquisition.base import Acquisition, SurfaceAcquisition
 from bocu.learners.acquisition.functionals import ExpectedValue, MinimumValue, SampledTotalVariation, WorstCaseValue
 from bocu.learners.acquisition.minimax import MinimaxFunctional
-from bocu.learners.acquisition.multistart import ascend, maximise
+from bocu.learners.acquisition.multistart import SearchParameters, ascend, maximise
 from bocu.learners.acquisition.surfaces import WeightedSurface, surface
 from bocu.learners.surrogates.continuous.structure import joint, product
 from bocu.robust.ambiguity import KullbackLeibler, MaximumMeanDiscrepancy, TotalVariation
@@ -222,3 +222,7 @@ def test_sobol_points_fill_their_box(size):
 def test_misuse_is_named_in_one_line():
     with pytest.raises(BocuError, match="restarts: found 9"):
         maximise(Linear(), np.random.default_rng(0), raw=8, restarts=9)
+    with pytest.raises(ValueError, match="restarts: allowed up to the 8 raw points"):
+        SearchParameters(raw=8, restarts=9)
+    every = SearchParameters(raw=8, restarts=8)
+    assert maximise(Linear(), np.random.default_rng(0), raw=every.raw, restarts=every.restarts).decision.tolist() == [1.0]

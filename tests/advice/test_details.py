@@ -59,6 +59,14 @@ def test_residuals_are_those_of_fits_without_the_row(learnt):
         assert found[row] == pytest.approx((outputs[row] - expected) / np.sqrt(variance), rel=1e-6)
 
 
+def test_rows_are_expected_to_earn_what_they_did_less_their_noise(learnt):
+    here, log = learnt.posterior, learnt.log
+    smoothed = here.shift + here.scale * (here.standardised - here.hyperparameters.noise * here.weights)
+    expected, _ = learnt.pairs(log.decisions, log.contexts)
+    np.testing.assert_allclose(expected, smoothed, rtol=1e-9)
+    np.testing.assert_array_equal(learnt.pair_means(log.decisions, log.contexts), expected)
+
+
 def test_a_long_log_has_the_same_residuals(learnt):
     here = learnt.posterior
     large = LargePosterior(here.structure, here.hyperparameters, here.inputs, learnt.log.outcome)

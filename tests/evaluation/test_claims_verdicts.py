@@ -161,6 +161,8 @@ def test_holm_takes_back_what_would_hold_alone_and_it_leans():
     assert together.reason == "by an uncorrected interval, not after Holm's correction for 4 claims"
     assert together.p_value == pytest.approx(4 * alone.p_value)
     assert together.raw_p_value == alone.p_value
+    effect = (gaps + 0.012).mean() / gaps.std(ddof=1)
+    assert together.seeds_wanted == pytest.approx(((2.4977 + 0.8416) / effect) ** 2, abs=1)  # each of four at 1.25 %
     apart = verdicts([weak, *(one.model_copy(update={"family": "another"}) for one in others)], lambda *_: data)
     assert apart[0].outcome == HOLDS
 

@@ -45,6 +45,7 @@ def test_the_panels_are_revenue_and_robust_regret_summed_up(files):
         assert lines(files, below)[label].get_ydata() == pytest.approx(regret)
     assert "scored by dro" in drawing.caption
     assert "2 seeds" in drawing.caption
+    assert f"in {HOURS} hours from 2013-02-01, 00" in drawing.caption
     assert drawing.data_label == ""
 
 
