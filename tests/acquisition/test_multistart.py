@@ -225,4 +225,5 @@ def test_misuse_is_named_in_one_line():
     with pytest.raises(ValueError, match="restarts: allowed up to the 8 raw points"):
         SearchParameters(raw=8, restarts=9)
     every = SearchParameters(raw=8, restarts=8)
-    assert maximise(Linear(), np.random.default_rng(0), raw=every.raw, restarts=every.restarts).decision.tolist() == [1.0]
+    found = maximise(Linear(), np.random.default_rng(0), raw=every.raw, restarts=every.restarts)
+    assert found.decision.tolist() == [1.0]
