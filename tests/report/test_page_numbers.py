@@ -19,6 +19,7 @@ from bocu.pages.report.embedded import (
     MOST_SEEDS_SHOWN,
     looks_of_page,
     script_json,
+    titles,
     unpacked,
 )
 from bocu.sweep.evaluation.curves import TRACED
@@ -145,6 +146,12 @@ def test_one_page_shows_several_experiments(made, tmp_path):
         assert {row["problem"] for row in csv.DictReader(file)} == set(problems)
     link = islands(page)["numbers-other/wells-any-so"]["algorithms"][0]["folder"]
     assert link == "../results/other/runs/wells/any/random/"
+
+
+def test_no_title_stands_twice_on_a_page():
+    panels = [("wells", "Hills"), ("dunes", "Hills"), ("lakes", "Lakes"), ("lakes", "Ponds")]
+    found = titles([{"problem": label, "title": title} for label, title in panels], "problem")
+    assert found == {"wells": "Hills (wells)", "dunes": "Hills (dunes)", "lakes": "Lakes or Ponds"}
 
 
 def test_tables_stand_beside_as_parquet_where_that_is_installed(made, tmp_path):
