@@ -115,6 +115,13 @@ def test_weights_of_a_histogram_are_those_of_as_many_grid_points():
     np.testing.assert_allclose(found, weights / weights.sum())
 
 
+def test_expectations_under_a_histogram_are_exact_by_quadrature():
+    weights = [3, 0, 2, 1, 4]
+    rule = quadrature_rule(stated({"name": "histogram", "parameters": {"weights": weights}}).over(1))
+    mean = np.average([0.1, 0.3, 0.5, 0.7, 0.9], weights=weights)
+    assert rule.weights @ rule.points[:, 0] == pytest.approx(mean, rel=1e-12)
+
+
 @pytest.fixture
 def table(tmp_path):
     (tmp_path / "rain.csv").write_text("day,rain,heat\n1,10,20\n2,30,22\n3,20,24\n4,5,x\n")

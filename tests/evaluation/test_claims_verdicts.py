@@ -48,6 +48,7 @@ def cube(regret, chosen=None, objectives=("any",), label="hills", initial=2):
     return xr.Dataset(
         {
             "regret": (("metric", *branch), np.stack([numbers, 2 * numbers])),
+            "payoff": (branch, 3.0 - numbers),
             "status": (branch[:3], status),
             "chosen_prior": (branch, trusted),
             "active_priors": ((*branch, "prior"), np.full((*shape, 2), 1, dtype=np.int8)),
@@ -117,6 +118,14 @@ def test_what_an_open_claim_would_take_is_told():
     assert found.hours_wanted == pytest.approx(found.seeds_wanted * 2 * ROUNDS * 0.5 / 3600)
     assert verdict(claim("final(a) < final(a)"), data).seeds_wanted == 0
     assert verdict(claim("final(a) < 9"), data).seeds_wanted is None
+
+
+def test_payoff_is_summed_over_the_rounds_after_the_initial_design():
+    found = verdict(claim("payoff(a) > payoff(b)"), cube({"a": spread(30, 5), "b": spread(30, 9)}))
+    assert found.outcome == HOLDS
+    assert found.findings[0].value.value == pytest.approx(4.0)
+    value = verdict(claim("payoff(a) > 50"), cube({"a": spread(30, 5)})).findings[0].value
+    assert value.value == pytest.approx(3 * ROUNDS - 5)
 
 
 def test_seeds_are_paired():

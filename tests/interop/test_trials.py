@@ -53,6 +53,7 @@ def test_steps_are_moved_along_one_at_least_and_never_out_of_bounds():
     part = Stepped("x", 0.0, 1.0, step=0.25)
     assert part.moved(0.5, 1e-4).tolist() == [0.25, 0.75]
     assert part.moved(1.0, 1e-4).tolist() == [0.75, 1.0]
+    assert Stepped("x", 0.0, 4.0, step=0.25).moved(2.0, 0.25).tolist() == [1.0, 3.0]
     assert part.spaced(65).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 

@@ -59,6 +59,7 @@ def test_what_was_run_stands_on_top(site):
     assert "wells, simulated-wells" in words
     assert "46 done, 4 missing" in words
     assert "5 (0-4)" in words
+    assert re.search(r"\bRounds\s+12\b", words)
     assert words.index("46 done") < words.index("No data set")
 
 
