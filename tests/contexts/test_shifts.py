@@ -30,6 +30,7 @@ def test_a_jump_is_at_its_round():
     found = schedule(law(mean=0.3), "jump", at=4, to=HIGH)
     assert means(found, range(1, 7)) == [0.3, 0.3, 0.3, 0.8, 0.8, 0.8]
     assert found.shift.begins() == 4
+    assert (found.shift.unfit(4), bool(found.shift.unfit(3))) == ("", True)
 
 
 def test_a_drift_is_linear_in_the_parameters_and_stays_at_its_end():
