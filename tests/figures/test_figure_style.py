@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from bocu.core import style
+from bocu.pages.figures import marks
 from bocu.pages.figures.base import finish
 
 
@@ -144,3 +145,24 @@ def test_rounds_have_whole_ticks():
     finish(picture)
     assert all(float(place).is_integer() for place in axes.get_xticks())
     assert not all(float(place).is_integer() for place in axes.get_yticks())
+
+
+def test_the_mark_of_simulated_data_stands_above_the_panels():
+    figure, axes = style.single(2.0)
+    axes.set_ylabel("regret")
+    style.mark_simulated(figure)
+    figure.canvas.draw()
+    panel, mark = axes.get_tightbbox(), figure.texts[0].get_window_extent()
+    assert 0.0 <= panel.x0 < panel.x1 <= figure.bbox.width
+    assert panel.y1 <= mark.y0 < mark.y1 <= figure.bbox.height
+
+
+def test_names_at_the_ends_of_lines_move_apart_alike_far_and_others_stay():
+    _, axes = style.single(2.0)
+    axes.set_ylim(0.0, 2.0)
+    ends = {"one": 0.9, "two": 1.0, "far": 1.9}
+    marks.label_ends(axes, ends, dict.fromkeys(ends, style.numbered_stroke(0)))
+    one, two, far = (text.get_position()[1] for text in axes.texts)
+    assert (one + two) / 2 == pytest.approx(0.475)
+    assert two - one > 0.05
+    assert far == 0.95
