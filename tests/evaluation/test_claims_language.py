@@ -119,6 +119,8 @@ def test_numbers_stand_on_the_right():
         ("all(final(A) < 1 for A in [a] for A in [b])", ["column 35", "another name"]),
         ("all(final(A) < 1 for A in [a] if A)", ["column 31", "'if'"]),
         ("atleast(5, [final(A) < 1 for A in [a, b, c, d]])", ["column 1", "atleast 5 of 4", "up to 4"]),
+        ("all()", ["column 1", "all(TEST, ...)"]),
+        ("atleast()", ["column 1", "atleast(2, TEST, ...)"]),
         ("final(a)" + " + final(a)" * 10_000 + " < 1", ["too many"]),
     ],
 )

@@ -22,10 +22,10 @@ from bocu.sweep.evaluation.standings import LEADING, Standings
 GENERATOR = np.random.default_rng(0)
 
 
-def compared(problem, spread=0.01, **means):
-    """A comparison of methods whose regrets over 40 seeds are close to their means; those of `wide` spread."""
+def compared(problem, spread=0.01, seeds=40, **means):
+    """A comparison of methods whose regrets over seeds are close to their means; those of `wide` spread."""
     regrets = {
-        label: dict(enumerate(mean + (spread if label == "wide" else 0.01) * GENERATOR.normal(size=40)))
+        label: dict(enumerate(mean + (spread if label == "wide" else 0.01) * GENERATOR.normal(size=seeds)))
         for label, mean in means.items()
     }
     look = style.numbered_stroke(0)
@@ -120,6 +120,17 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
     assert len(comparisons(cube, None)) == 1
 
 
+def test_a_comparison_whose_least_mean_is_none_is_left_out_and_named():
+    nothing = compared("a", one=1, two=2)
+    nothing = replace(
+        nothing, table=Standings({"one": dict.fromkeys(range(30), 0.0), "two": dict.fromkeys(range(30), 1.0)})
+    )
+    drawing = drawn([nothing, compared("b", one=1, two=2)])
+    assert set(drawing.table["comparison"]) == {"b"}
+    assert "Left out, since the least mean regret is not positive: a." in drawing.caption
+    assert len(drawing.figure.axes) == 1
+
+
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
@@ -132,6 +143,10 @@ def test_metrics_that_differ_by_a_number_a_seed_are_one_comparison(tmp_path):
             "one leads in 2 of 2 comparisons, in 1 of them alone.",
         ),
         ([compared("a", one=1, two=2), compared("b", one=2, two=1)], "one and two lead in 1 of 2 comparisons."),
+        (
+            [compared("a", seeds=5, one=1, two=2)],
+            "Nobody can be named in 1 comparison: 30 seeds decide, there are 5.",
+        ),
         (  # one that has fewer methods counts with the others
             [compared("a", one=1, two=2), compared("b", one=1, two=2, six=3), compared("c", one=1, two=2)],
             "one leads in 3 of 3 comparisons, always alone.",

@@ -10,6 +10,7 @@ import xarray as xr
 
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import atomic_path, canonical_json, read_netcdf, write_netcdf, write_text
+from bocu.core.io.yaml_files import DEEPEST, parse_yaml
 
 
 def dataset() -> xr.Dataset:
@@ -110,3 +111,11 @@ def test_a_netcdf_file_that_finds_no_room_is_named_in_one_line(tmp_path):
     done = subprocess.run([sys.executable, "-c", NO_ROOM, str(path)], capture_output=True, text=True)
     assert re.fullmatch(rf"{path}: could not be written: NetCDF: .*; \d+ MB are free there\n", done.stdout), done
     assert list(tmp_path.iterdir()) == []
+
+
+def test_yaml_may_be_long_but_not_deep():
+    siblings = "- []\n" * 3 * DEEPEST
+    deep = "- " + "[" * (DEEPEST - 1) + "]" * (DEEPEST - 1)
+    assert len(parse_yaml(siblings + deep)) == 3 * DEEPEST + 1
+    with pytest.raises(BocuError, match=f"line {3 * DEEPEST + 1}: nested too deeply; allowed: up to {DEEPEST} levels"):
+        parse_yaml(siblings + deep.replace("- [", "- [["))
