@@ -12,6 +12,7 @@ from bocu.advice.logs import (
     Forecast,
     fewer_contexts,
     gathered,
+    in_parts,
     read_log_table,
     read_logs,
     representatives,
@@ -147,3 +148,9 @@ def test_what_a_trial_would_teach_is_what_a_row_more_does():
         left = forecast.weights @ prior @ forecast.weights - more.explained(mean[None])[0]
         assert found == pytest.approx(here.scale**2 * left)
     assert (after < learnt.spreads(value[None], forecast.weights)[0] ** 2).all()
+
+
+def test_rows_measured_in_parts_are_all_measured_in_order():
+    values = np.arange(14.0).reshape(7, 2)
+    for width in (1, 10**12):
+        assert in_parts(lambda rows: rows.sum(axis=1), values, width).tolist() == values.sum(axis=1).tolist()

@@ -41,6 +41,17 @@ def test_more_seeds_rounds_and_arms_cost_more(algorithm):
     assert min(seeds.disk_mb, rounds.disk_mb) > one.disk_mb == arms.disk_mb
 
 
+def test_a_joint_kernel_and_more_context_coordinates_cost_more():
+    def seconds(problem: str, **model: str) -> float:
+        entry = {"name": "sbo-kde", "parameters": {"model": model}}
+        (found,) = make_plan(tiny(problems=[problem], algorithms=[entry], iterations=200)).branches.values()
+        return resources.estimate(found, 10).seconds
+
+    one, four = (seconds(problem) for problem in ("ackley", "ackley-2-4"))
+    assert one < four
+    assert 3 * one < seconds("ackley", kernel="joint") < seconds("ackley-2-4", kernel="joint")
+
+
 def test_a_block_by_hand():
     found = resources.estimate(branch("pe-gp-ucb", grid=1000, iterations=3200), 2)
     a_round = 9e-5 + 1e-8 * 11 * 1000 + 1.5e-10 * 1000 * 1600
