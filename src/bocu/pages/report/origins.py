@@ -100,7 +100,7 @@ def traces(cubes: Sequence[Digest]) -> list[Trace]:
         found.append(_trace("Accepted of other code", accepted, alike=True))
     versions = {problem: [json.loads(text) for text in own["package_versions"]] for problem, own in told.items()}
     for package in dict.fromkeys(package for several in versions.values() for one in several for package in one):
-        own = {problem: [one.get(package, "not installed") for one in all_] for problem, all_ in versions.items()}
+        own = {problem: [one.get(package, "not installed") for one in each] for problem, each in versions.items()}
         found.append(_trace(package, own))
     return found
 
