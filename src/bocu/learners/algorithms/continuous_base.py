@@ -103,7 +103,7 @@ class ProductModelParameters(DecisionModelParameters):
     @planning_only
     def expense(self, context_coordinates: int) -> tuple[float, float]:
         # Contexts compress the less, the more coordinates they have.
-        return 1.0, {0: 1.0, 1: 1.0, 2: 2.0}.get(context_coordinates, 5.0)
+        return {0: (1.0, 1.0), 1: (1.0, 1.0), 2: (1.0, 4.0)}.get(context_coordinates, (3.0, 12.0))
 
 
 class ModelParameters(ProductModelParameters):

@@ -32,7 +32,7 @@ from bocu.robust.ambiguity.parameters import StatedSet, by_default, sets_that
 from bocu.robust.contexts.estimates import covering_grid, diagonal_grid, empirical
 
 #: Coordinates of contexts up to which few of them determine all, and as how many the model's work is priced else.
-_COMPRESSED, _PRICED_CONTEXTS = 2, 256
+_COMPRESSED, _PRICED_CONTEXTS = 2, 512
 
 #: A round with a stand-in for the sensitivity, as a share of one with the exact one, which its price is of.
 _STAND_IN = 0.1
