@@ -94,9 +94,11 @@ def test_one_output_leaves_the_best_worst_case():
     assert np.flatnonzero(found).tolist() == [int(value.argmax())]
 
 
-def test_twins_do_not_dominate_each_other():
+def test_twins_do_not_dominate_each_other_but_one_better_in_one_output_does():
     payoffs = np.tile(np.random.default_rng(6).random((1, 4, 2)), (2, 1, 1))
     assert robust_efficient(payoffs, REFERENCE, TotalVariation(0.5)).tolist() == [True, True]
+    payoffs[1, :, 0] += 0.1
+    assert robust_efficient(payoffs, REFERENCE, TotalVariation(0.5)).tolist() == [False, True]
 
 
 def test_round_sets_and_wrong_shapes_are_refused():

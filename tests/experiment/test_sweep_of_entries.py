@@ -39,6 +39,10 @@ def test_a_grid_becomes_labelled_entries_with_their_values() -> None:
     made = {"base": "hills", "at": {"length": 0.1, "noise": 0.05}}
     assert described["swept"] == {"problem": {"hills-length-0p1-noise-0p05": made}}
     assert "swept" not in json.loads(plan.parameters.cube("gp-sample")["description"])
+    words = plan_of({"problems.gp-sample.kernel": ["matern-5/2"], "problems.gp-sample.initial_replacement": [True]})
+    [label] = words.problems.keys() - {"hills"}
+    swept = json.loads(words.parameters.cube(label)["description"])["swept"]["problem"][label]
+    assert swept["at"] == {"kernel": "matern-5/2", "initial-replacement": "True"}
 
 
 def test_a_star_is_every_entry_that_has_the_parameter() -> None:
