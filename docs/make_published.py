@@ -103,7 +103,7 @@ NUMBERS = {
     "saday2023": ("by-metric",),
     "huang2024-models": ("regret", "seconds-a-run"),
     "shifts-1": ("tracks", "deployed-at-last"),
-    "shifts": ("references", "regret"),
+    "shifts": ("huang", "seasons", "references", "regret"),
     "peers": ("decided", "recommended", "by-one-model"),
     "drmobo-shifts": ("tracks", "front-potatoes"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
