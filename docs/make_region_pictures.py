@@ -21,7 +21,7 @@ from bocu.sweep.evaluation.regions import Cell, region
 MAPS = {
     "ziomek2025-regions": ("ahead-of-mle-by", "mle-sticks", "ahead-of-fully-bayesian"),
     "tay2024-regions": ("hartmann-3-sampling-ahead",),
-    "kirschner2020-draws": ("ahead-of-ucb", "ahead-of-stableopt"),
+    "kirschner2020-regions": ("ahead-of-ucb", "ahead-of-stableopt"),
     "huang2024-regions": ("density-ahead-of-gp-ucb", "average-ahead-of-robust"),
 }
 """Experiment: the maps that the page shows."""

@@ -17,6 +17,7 @@ FILES = [
     "tay2024-as-coded",
     "kirschner2020",
     "kirschner2020-draws",
+    "kirschner2020-regions",
     "kirschner2020-wind",
     "kirschner2020-wind-margins",
     "ziomek2025",
