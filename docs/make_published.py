@@ -113,6 +113,7 @@ PAGES = {
     "ziomek2025-regions": "regions",
     "tay2024-regions": "regions",
     "huang2024-regions": "regions",
+    "kirschner2020-regions": "regions",
     "theorem-widths": "regions",
     "saday2023": "papers",
     "unknown-prior-contextual": "ziomek2025",
