@@ -136,6 +136,8 @@ DRAWN = "Drawn by `python docs/make_published.py` from [published results](resul
 PICTURES = Path("docs/published")
 FINE = re.compile(r"(?<=\.\d\d)\d+")
 """Digits of coordinates that nobody sees: with them pictures are twice as large."""
+IDS = re.compile(r"\b[mp][0-9a-f]{10}\b")
+"""What pictures call their markers and clippings: by a hash of all those digits, which differ from run to run."""
 CURVES = {
     "tay2024": ("figure-2", "figure-3"),
     "kirschner2020": ("figure-2", "figure-2-variance"),
@@ -351,6 +353,8 @@ def write_pictures(name: str, wide: Picture, narrow: Picture) -> None:
 
 def compact(svg: str) -> str:
     """Return a picture in one line, without digits of coordinates that nobody sees; those of texts stay."""
+    names: dict[str, str] = {}
+    svg = IDS.sub(lambda found: names.setdefault(found[0], f"{found[0][0]}{len(names)}"), svg)
     coarse = re.sub(r"<[^>]*>", lambda tag: FINE.sub("", tag[0]), svg)
     return re.sub(r">\s+<", "><", re.sub(r"\s+", " ", coarse.strip(), flags=re.ASCII)) + "\n"
 

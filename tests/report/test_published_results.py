@@ -12,7 +12,7 @@ from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
 
-EACH, ALL = 1_000_000, 6_600_000
+EACH, ALL = 1_000_000, 6_700_000
 """Bytes; thirty seeds of a large experiment, with regret up to some rounds, take as many."""
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 
@@ -106,6 +106,7 @@ def test_who_wins_stands_on_each_paper_and_over_all(root):
 def test_numbers_in_pictures_keep_their_digits(root):
     compact = runpy.run_path(str(root / "docs/make_published.py"))["compact"]
     assert compact('<text x="1.2345">0.0085</text>\n') == '<text x="1.23">0.0085</text>\n'
+    assert compact('<a id="p0123456789"/><a href="#p0123456789"/>') == '<a id="p0"/><a href="#p0"/>\n'
 
 
 def test_maps_of_regions_are_those_of_the_published_results(root):
