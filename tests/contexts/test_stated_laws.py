@@ -6,6 +6,7 @@ from experiments import planned, run_all
 
 from bocu.core.errors import BocuError
 from bocu.problems.distributions import ByLaw
+from bocu.robust.contexts.laws import LawParameters
 from bocu.sweep.evaluation.cubes import open_cube
 
 
@@ -35,6 +36,13 @@ def test_a_law_weighs_the_contexts_of_a_grid():
     truth = ByLaw.model_validate({"law": {"name": "normal", "parameters": {"mean": 0.5, "std": 0.25}}})
     weights = truth.weights_on(np.array([[0.0], [0.25], [0.5]]))
     np.testing.assert_allclose(weights, np.exp([-2.0, -0.5, 0.0]) / np.exp([-2.0, -0.5, 0.0]).sum())
+
+
+def test_a_histogram_says_where_its_density_jumps():
+    law = LawParameters.model_validate({"name": "histogram", "parameters": {"weights": [1, 3, 2]}}).over(1)
+    (breaks,) = law.breaks()
+    before, after = (law.density(np.array(breaks)[:, None] + step) for step in (-1e-9, 1e-9))
+    np.testing.assert_allclose(after - before, [0.5, 1.0, -0.5, -1.0])
 
 
 @pytest.mark.parametrize(

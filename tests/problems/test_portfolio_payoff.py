@@ -62,7 +62,11 @@ def test_payoff_is_read_from_the_prepared_data(real, surrogate, mirror, root, tm
 
 
 def test_another_data_set_is_refused(tmp_path):
-    write_netcdf(mean_dataset(small_mean(inputs=2), ["1", "1"], (np.zeros(2), np.ones(2))), tmp_path / "plant.nc")
+    for name, inputs in (("portfolio", 5), ("plant", 2)):
+        bounds = np.zeros(inputs), np.ones(inputs)
+        write_netcdf(mean_dataset(small_mean(inputs=inputs), ["1"] * inputs, bounds), tmp_path / f"{name}.nc")
+    x, c = np.full(3, 0.3), np.full(2, 0.6)
+    assert PortfolioPayoff.load(tmp_path / "portfolio.nc")(x, c) == PortfolioPayoff(small_mean())(x, c)
     with pytest.raises(BocuError, match=r"plant.nc: a mean of a, b; allowed: prepared portfolio data"):
         PortfolioPayoff.load(tmp_path / "plant.nc")
 
