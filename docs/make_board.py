@@ -39,9 +39,8 @@ COMPARED = ("problem", "problem_label", "objective", "metric", "rounds")
 KINDS = ("SO", "DRO", "WCS", "GEN", "of what is deployed", "other")
 SHADES = (style.BLUE, "#8FB4DC", style.PALE)
 PARTS = ("leads alone", "leads, not alone", "behind")
-INKS = ("white", style.INK_ON_COLOUR, style.INK_ON_COLOUR)
-LEAST_WRITTEN = 0.06  # share whose bar has room for its count
 ENOUGH = 10  # comparisons that tell where a method stands, for it to have a line
+SEVERAL = 3  # problems, to be named
 YARDSTICK = "yardstick"
 FILTER = """<p><label>Only rows with <input type="search" id="board-filter" size="24"></label></p>
 <script>
@@ -112,63 +111,65 @@ class Tally(NamedTuple):
     title: str
     told: Counter[str]  #: by the column of the metric, comparisons in which it is told to lead or to be behind.
     leads: Counter[str]
-    alone: int  #: comparisons in which all others are told behind it.
+    problems: int  #: on so many, whatever their parameters.
+    shares: pd.Series  #: of `PARTS` among its comparisons, each problem counted once.
 
     def __str__(self) -> str:
-        return f"{self.title} ({self.leads.total()} of {self.told.total()})"
+        return f"{self.title} ({1 - self.shares[PARTS[-1]]:.0%} over {counted(self.problems, 'problem')})"
 
 
 def tallied(every: list[dict[str, object]]) -> tuple[str, list[Tally]]:
     """Return what the board says first, and the tallies of methods of enough comparisons, by how often they lead."""
     told: dict[str, Counter[str]] = defaultdict(Counter)
     leads: dict[str, Counter[str]] = defaultdict(Counter)
-    alone: Counter[str] = Counter()
-    count = none = 0
+    parts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    count = none = clear = 0
     for about, methods in comparisons(every):
-        column = kind(str(about[3]))
-        leading = [str(row["title"]) for row in methods if row["standing"] == LEADING]
-        count, none = count + 1, none + (not leading)
-        if len(leading) == 1 and {row["standing"] for row in methods} <= {LEADING, BEHIND, YARDSTICK}:
-            alone.update(leading)
+        column, problem = kind(str(about[3])), str(about[0]).rpartition("-")[0]
+        standings = [row["standing"] for row in methods]
+        leading = standings.count(LEADING)
+        alone = leading == 1 and {*standings} <= {LEADING, BEHIND, YARDSTICK}
+        count, none, clear = count + 1, none + (not leading), clear + alone
         for row in methods:
             if row["standing"] in (LEADING, BEHIND):
-                told[str(row["title"])][column] += 1
-                leads[str(row["title"])][column] += row["standing"] == LEADING
-    found = [Tally(title, own, leads[title], alone[title]) for title, own in told.items() if own.total() >= ENOUGH]
-    found.sort(key=lambda one: one.leads.total() / one.told.total(), reverse=True)
+                title, first = str(row["title"]), row["standing"] == LEADING
+                told[title][column] += 1
+                leads[title][column] += first
+                parts[title][problem][PARTS[0] if first and alone else PARTS[1] if first else PARTS[2]] += 1
+    found = []
+    for title, own in told.items():
+        if own.total() >= ENOUGH:
+            counts = pd.DataFrame(parts[title], index=PARTS).fillna(0)
+            found.append(Tally(title, own, leads[title], counts.shape[1], (counts / counts.sum()).mean(axis=1)))
+    found.sort(key=lambda one: one.shares[PARTS[-1]])
+    named = [str(one) for one in found if one.problems >= SEVERAL][:3]
     sentence = (
-        f"Of {counted(count, 'comparison')} {alone.total()} have one leader and all others behind it, "
-        f"{count - alone.total() - none} leaders that some are not told from, and {none} none: their seeds do not "
-        f"decide. Of methods with {ENOUGH} or more comparisons that do, {spoken([str(one) for one in found[:3]])} lead "
-        "most often, each among those that ran beside it."
+        f"Of {counted(count, 'comparison')} {clear} have one leader and all others behind it, "
+        f"{count - clear - none} leaders that some are not told from, and {none} none: their seeds do not "
+        f"decide. Of methods with {ENOUGH} or more comparisons that do, on {SEVERAL} problems or more, each problem "
+        f"counted once, {spoken(named)} lead most often, each among those that ran beside it."
     )
     return sentence, found
 
 
 def by_method(found: list[Tally]) -> Iterator[str]:
     """Return the lines of a table of how often each method leads."""
-    yield f"| method | leads | alone | {' | '.join(KINDS)} |"
-    yield "|---|---|---|" + "---|" * len(KINDS)
-    for title, told, leads, alone in found:
-        cells = [f"{leads[column]} of {told[column]}" if told[column] else NOTHING for column in KINDS]
-        yield f"| {title} | {leads.total()} of {told.total()} | {alone} | {' | '.join(cells)} |"
+    yield f"| method | problems | leads | leads alone | comparisons | {' | '.join(KINDS)} |"
+    yield "|---|---|---|---|---|" + "---|" * len(KINDS)
+    for one in found:
+        cells = [f"{one.leads[kind]} of {one.told[kind]}" if one.told[kind] else NOTHING for kind in KINDS]
+        shares = [f"{share:.0%}" for share in (1 - one.shares[PARTS[2]], one.shares[PARTS[0]])]
+        every = f"{one.leads.total()} of {one.told.total()}"
+        yield f"| {' | '.join([one.title, str(one.problems), *shares, every, *cells])} |"
 
 
 def drawn(found: list[Tally], width: float) -> Picture:
     """Draw the shares of comparisons in which each method leads alone, leads with others and is behind."""
-    counts = pd.DataFrame(
-        [(one.alone, one.leads.total() - one.alone, one.told.total() - one.leads.total()) for one in found],
-        index=[one.title for one in found],
-        columns=PARTS,
-    )
-    shares = counts.div(counts.sum(axis=1), axis=0)
+    shares = pd.DataFrame([one.shares for one in found], index=[f"{one.title} ({one.problems})" for one in found])
     picture = style.new_figure(0.5 + 0.17 * len(found), width)
     axes = shares.plot.barh(stacked=True, width=0.78, color=SHADES, legend=False, ax=picture.add_subplot())
-    for bars, part, ink in zip(axes.containers, PARTS, INKS, strict=True):
-        told = counts[part].astype(str).where(shares[part] > LEAST_WRITTEN, "")
-        axes.bar_label(bars, told, label_type="center", fontsize=6, color=ink)
     axes.invert_yaxis()
-    axes.set(xlabel="share of the comparisons that decide", xlim=(0, 1))
+    axes.set(xlabel="share of the comparisons that decide, each problem counted once", xlim=(0, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.tick_params("y", length=0, labelsize=6.5)
     axes.spines["left"].set_visible(False)
@@ -248,11 +249,13 @@ def page(archive: Archive, frozen: list[str]) -> tuple[str, list[dict[str, objec
         f"**{sentence}**",
         HOW,
         shown("board", f"Stacked bars, a method each: {'; '.join(map(str, found))}."),
-        "Counts stand in the bars. Drawn by `python docs/make_board.py` from the files below.",
-        "## By method\n\nComparisons in which a method leads, of those that decide about it; in which it leads alone; "
-        "and the former by what regret is under. It says nothing about problems that are not here; runs that are "
-        "scored by two metrics count twice; and the field differs from line to line: a method meets those of its "
-        f"papers and files. Methods of {ENOUGH} such comparisons or more.",
+        "In brackets: on how many problems. Drawn by `python docs/make_board.py` from the files below.",
+        "## By method\n\nShares of the comparisons that decide about a method in which it leads, and leads alone, each "
+        "problem counted once whatever its parameters, objectives, rounds and tracks, for a map of fifteen points is "
+        "not fifteen problems; then comparisons as they are, and those by what regret is under. It says nothing about "
+        "problems that are not here; runs that are scored by two metrics count twice; and the field differs from "
+        "line to line: a method meets those of its papers and files. Methods of "
+        f"{ENOUGH} such comparisons or more.",
         "\n".join(by_method(found)),
         f"## Standings\n\nA row a comparison. Versions that never change: {versions}; this page is the "
         "next, and grows with the archive.",

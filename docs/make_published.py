@@ -73,8 +73,8 @@ TITLES = {
 READ_OVERVIEW = (
     "A panel is a paper, a line a method, a dot the mean regret of one comparison (a problem under one metric) beside "
     "the least there, a large mark their geometric mean. Shaded: who leads most often, told from luck over paired "
-    "seeds; where nobody does, more seeds are needed. Problems and methods that we added to a paper's file count too; the "
-    "functions of Kirschner et al. are ours, and on draws of their prior [DRBO and UCB are not told "
+    "seeds; where nobody does, more seeds are needed. Problems and methods that we added to a paper's file count too; "
+    "the functions of Kirschner et al. are ours, and on draws of their prior [DRBO and UCB are not told "
     "apart](kirschner2020.md#functions-that-nobody-made-for-it). Made by `python docs/make_published.py`."
 )
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
