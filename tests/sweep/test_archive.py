@@ -14,6 +14,7 @@ from bocu.core.io.hashes import sha256
 from bocu.sweep.archive.comparing import board, meetings, met_by, own_entry
 from bocu.sweep.archive.entries import Archive, ArchivedFile, faults, refuse_places
 from bocu.sweep.archive.identities import Identities, identity_of
+from bocu.sweep.archive.replays import Again
 from bocu.sweep.evaluation.claims.reduced import read_reduced, with_identities
 
 OUTSIDER = "harbour.nc"
@@ -165,3 +166,12 @@ def test_a_kernel_is_no_place_and_what_may_be_one_is(tmp_path):
     for place in ("matern-5/2/..", "~", "of\\own"):
         with pytest.raises(BocuError, match="which may be a place; not read without --trust"):
             refuse_places({"algorithms": [{"name": place}]}, tmp_path)
+
+
+def test_a_file_plans_the_problems_that_it_has_by_the_experiment_that_it_holds(root, tmp_path):
+    entries = Archive(root / "docs/results").entries
+    swept = [entry for entry in entries if "sweep" in entry.reduced.about.get("config", {})]
+    assert len(swept) > 3
+    for entry in swept:
+        plan, _ = Again(entry.file, entry.reduced).plan(entry.reduced.seeds[:1], tmp_path)
+        assert set(entry.reduced.problems) <= set(plan.problems), entry.file.name

@@ -1,6 +1,7 @@
 """Reduced results played again: seeds that the file's own hash picks, of every branch, by the code of today."""
 
 import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from bocu.core.errors import BocuError, shown
-from bocu.core.io.files import write_json
+from bocu.core.io.files import write_text
 from bocu.core.io.hashes import sha256
 from bocu.core.io.provenance import machine
 from bocu.core.plain import Plain
@@ -77,7 +78,8 @@ class Again:
             if not self.trust:
                 refuse_places(held, self.path)
             file = folder / f"{name}.yaml"
-            write_json(file, {"name": name, "seeds": 1, **held})
+            # In its order, which the labels of a sweep follow.
+            write_text(file, json.dumps({"name": name, "seeds": 1, **held}))
             sources, settings = sources_of(file, mirror or None, self.config), {}
         else:
             sources = sources_of(self.experiment or name, mirror, self.config)

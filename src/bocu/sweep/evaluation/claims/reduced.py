@@ -270,7 +270,8 @@ def with_identities(
         STATED: _told(IDENTITY, [*map(canonical_json, stated.values())], "what its identity is the hash of, JSON"),
         IDENTITIES: _told("problem", of_problems, "identities of the problem, and by label of what ran there, JSON"),
     }
-    return data.drop_vars(parts, errors="ignore").assign(parts).assign_attrs({ARCHIVED: canonical_json(about)})
+    held = json.dumps(about, separators=(",", ":"), allow_nan=False)  # a sweep's labels follow the order of its axes
+    return data.drop_vars(parts, errors="ignore").assign(parts).assign_attrs({ARCHIVED: held})
 
 
 def _plain(data: "xr.Dataset", keys: str, values: str) -> dict[str, Plain]:
