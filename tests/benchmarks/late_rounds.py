@@ -27,10 +27,11 @@ from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 ROOT = Path(__file__).parents[2]
 Arrays = dict[str, np.ndarray]
+INPUTS: dict[str, Path] = {}  # "data": the prepared file of problems that read one
 
 
 def begun(specification: Specification, seed: int) -> SeedRun:
-    return SeedRun(specification, build_problem(specification["problem"], {}), seed)
+    return SeedRun(specification, build_problem(specification["problem"], INPUTS), seed)
 
 
 def branches_of(experiment: str, problem: str) -> dict[str, Branch]:

@@ -2,10 +2,11 @@
 
     python tests/benchmarks/one_step_ahead.py ackley hartmann-6 --at 50 100 200
 
-Both ways are told the same rounds, those of GP-UCB on a problem of huang2024 that reads no file, and the same fits of
-the last twenty; then each is asked once, in one process by turns. Told are the seconds of processor time of that
-decision and of its fit alone, by how much decisions differ in the unit cube, and what the acquisition function of the
-slow way loses by the fast way's decision, in units of its standard deviation over the box.
+Both ways are told the same rounds, those of GP-UCB on a problem of huang2024 (the portfolios want `--data
+data/mirror/portfolio/samples.nc`, prepared), and the same fits of the last twenty; then each is asked once, in one
+process by turns. Told are the seconds of processor time of that decision and of its fit alone, by how much decisions
+differ in the unit cube, and what the acquisition function of the slow way loses by the fast way's decision, in units
+of its standard deviation over the box.
 """
 
 from bocu.core.numerics import pin_kernel
@@ -16,12 +17,13 @@ import argparse
 import copy
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from late_rounds import Arrays, begun, branches_of, of_gp_ucb, tell
+from late_rounds import INPUTS, Arrays, begun, branches_of, of_gp_ucb, tell
 
 from bocu.core.plain import Specification
 from bocu.learners.acquisition.base import SurfaceAcquisition
@@ -95,7 +97,9 @@ def main() -> None:
     parser.add_argument("--algorithms", nargs="*", default=ALGORITHMS)
     parser.add_argument("--at", type=int, nargs="+", default=[50, 100, 200], help="rounds told")
     parser.add_argument("--seed", type=int, default=100)
+    parser.add_argument("--data", type=Path, help="prepared file of problems that read one")
     arguments = parser.parse_args()
+    INPUTS.update({"data": arguments.data} if arguments.data else {})
     print(f"{'':38} {'slow s':>8} {'fast s':>8} {'its fit':>8} {'fast fit':>8} {'apart':>8} {'lost':>8}")
     for problem in arguments.problems:
         branches = branches_of("huang2024", problem)
