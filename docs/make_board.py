@@ -9,7 +9,7 @@ that is never written again. Its place is the folder of the clone.
 import argparse
 import csv
 import io
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
@@ -111,37 +111,34 @@ class Tally(NamedTuple):
     title: str
     told: Counter[str]  #: by the column of the metric, comparisons in which it is told to lead or to be behind.
     leads: Counter[str]
-    problems: int  #: on so many, whatever their parameters.
+    problems: int  #: how many these are on; one under other parameters is the same.
     shares: pd.Series  #: of `PARTS` among its comparisons, each problem counted once.
 
     def __str__(self) -> str:
-        return f"{self.title} ({1 - self.shares[PARTS[-1]]:.0%} over {counted(self.problems, 'problem')})"
+        return f"{self.title} ({1 - self.shares[PARTS[2]]:.0%} over {counted(self.problems, 'problem')})"
 
 
 def tallied(every: list[dict[str, object]]) -> tuple[str, list[Tally]]:
     """Return what the board says first, and the tallies of methods of enough comparisons, by how often they lead."""
-    told: dict[str, Counter[str]] = defaultdict(Counter)
-    leads: dict[str, Counter[str]] = defaultdict(Counter)
-    parts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    decided = []
     count = none = clear = 0
     for about, methods in comparisons(every):
-        column, problem = kind(str(about[3])), str(about[0]).rpartition("-")[0]
         standings = [row["standing"] for row in methods]
         leading = standings.count(LEADING)
         alone = leading == 1 and {*standings} <= {LEADING, BEHIND, YARDSTICK}
         count, none, clear = count + 1, none + (not leading), clear + alone
-        for row in methods:
-            if row["standing"] in (LEADING, BEHIND):
-                title, first = str(row["title"]), row["standing"] == LEADING
-                told[title][column] += 1
-                leads[title][column] += first
-                parts[title][problem][PARTS[0] if first and alone else PARTS[1] if first else PARTS[2]] += 1
+        part = {LEADING: PARTS[0] if alone else PARTS[1], BEHIND: PARTS[2]}
+        problem, metric = str(about[0]).rpartition("-")[0], kind(str(about[3]))
+        decided += [
+            (row["title"], problem, metric, part[row["standing"]]) for row in methods if row["standing"] in part
+        ]
     found = []
-    for title, own in told.items():
-        if own.total() >= ENOUGH:
-            counts = pd.DataFrame(parts[title], index=PARTS).fillna(0)
-            found.append(Tally(title, own, leads[title], counts.shape[1], (counts / counts.sum()).mean(axis=1)))
-    found.sort(key=lambda one: one.shares[PARTS[-1]])
+    for title, own in pd.DataFrame(decided, columns=["title", "problem", "metric", "part"]).groupby("title"):
+        if len(own) >= ENOUGH:
+            counts = pd.crosstab(own["part"], own["problem"]).reindex(PARTS, fill_value=0)
+            told, leads = Counter(own["metric"]), Counter(own["metric"][own["part"] != PARTS[2]])
+            found.append(Tally(str(title), told, leads, counts.shape[1], (counts / counts.sum()).mean(axis=1)))
+    found.sort(key=lambda one: one.shares[PARTS[2]])
     named = [str(one) for one in found if one.problems >= SEVERAL][:3]
     sentence = (
         f"Of {counted(count, 'comparison')} {clear} have one leader and all others behind it, "

@@ -3,9 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
+from make_board import PARTS, tallied
 from published_numbers import PublishedNumbers, overview
 
 from bocu.sweep.evaluation.across_problems import surviving_ranking
+from bocu.sweep.evaluation.standings import BEHIND, LEADING
 from bocu.sweep.experiment.planning import make_plan
 
 pytestmark = pytest.mark.ci
@@ -96,3 +98,18 @@ def test_pairs_that_change_places_in_halves_are_counted():
     assert ranking.same_order < 1.0
     # a stays ahead of both; b and c tie over all problems, and change places in some halves
     assert ranking.same_pairs == pytest.approx((2 + ranking.same_order) / 3)
+
+
+def test_on_the_board_the_points_of_a_map_are_one_problem():
+    said = {"objective": "any", "metric": "SO", "rounds": 60}
+    every = [
+        {**said, "problem": problem, "problem_label": problem, "title": title, "standing": standing}
+        for problem, first in [*((f"hills-{at}", "map") for at in range(8)), ("plant-a", "two"), ("sensors-b", "two")]
+        for title in ("map", "two")
+        for standing in [LEADING if title == first else BEHIND]
+    ]
+    sentence, (two, map_alone) = tallied(every)
+    assert (str(two), str(map_alone)) == ("two (67% over 3 problems)", "map (33% over 3 problems)")
+    assert (map_alone.leads.total(), map_alone.told.total(), map_alone.shares[PARTS[1]]) == (8, 10, 0.0)
+    assert "10 comparisons 10 have one leader" in sentence
+    assert "each problem counted once, two (67% over 3 problems) and map (33% over 3 problems) lead" in sentence
