@@ -67,3 +67,21 @@ def test_ax_that_knows_contexts_recommends_by_what_it_predicts_in_them():
     assert learner.recommend() == 0  # in dry years the least water
     learner.reinstate({}, Round(t=9, reference=np.array([0.0, 1.0])))
     assert learner.recommend() == 3
+
+
+@pytest.mark.ci
+def test_ax_told_trial_by_trial_decides_as_when_told_all_at_once():
+    pytest.importorskip("ax")
+    learner, fresh = peer("ax"), peer("ax")
+    for one in trials(count=4):
+        learner.tell(*one)
+        learner.ask(Round(t=2))
+    for one in trials(count=4):
+        fresh.tell(*one)
+    told = fresh._told(Round(t=5))
+    assert learner._asked(told, seed=1) == fresh._asked(told, seed=1)
+    # Another past, of as many trials: nothing of the first is believed.
+    learner.restore({"inputs": learner.inputs[::-1], "payoffs": learner.payoffs[::-1]})
+    fresh = peer("ax")
+    fresh.restore(learner.state())
+    assert learner._asked(learner._told(Round(t=5)), 2) == fresh._asked(fresh._told(Round(t=5)), 2)
