@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import bocu
 from bocu.advice.logs import given_what_is_known, weighted
-from bocu.advice.suggesting import calibrate
+from bocu.advice.suggesting import _Drawn, calibrate
 from bocu.commands.main import app
 
 ASKED = {"decisions": "order:10..90", "contexts": ["rain"], "outcome": "profit"}
@@ -82,6 +82,17 @@ def test_a_guarantee_is_kept_in_most_logs_that_are_like_the_model():
     assert 0.75 <= found.kept <= 1.0
     assert low < found.kept <= high
     assert "12 simulated" in str(found)
+
+
+def test_simulated_logs_are_of_functions_that_the_model_holds_for_likely():
+    found = bocu.suggest(kiosk(40), **ASKED, radius=0.2)
+    (model,), weights, value = found.search.learnt.models, found.search.rule.weights, np.array([55.0])
+    world = np.random.default_rng(0)
+    drawn = [_Drawn(model, world).payoffs(value, world) @ weights for _ in range(2_000)]
+    mean, covariance = model.joint(value[None], weights)
+    spread = float(np.sqrt(covariance[0, 0]))
+    assert np.mean(drawn) == pytest.approx(float(mean[0]), abs=4.0 * spread / np.sqrt(2_000))
+    assert np.std(drawn) == pytest.approx(spread, rel=0.08)
 
 
 def test_what_a_calibration_cannot_tell_is_said(tmp_path):

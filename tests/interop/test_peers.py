@@ -38,6 +38,16 @@ def test_of_finitely_many_the_nearest_decision_that_is_available_is_taken(name):
     assert learner.recommend() == 1
 
 
+def test_what_lies_a_little_outside_of_the_box_is_taken_at_its_edge(monkeypatch):
+    box = BoxDomain(np.zeros(2), np.array([4.0, 2.0]), ("a", "b"), ("1", "1"))
+    learner = peer("qlognei", box, BoxDomain(np.zeros(1), np.ones(1), ("c",), ("1",)), "continuous", risk="ignored")
+    learner.tell(np.array([1.0, 1.0]), np.array([0.5]), 0.0)
+    outside = np.array([1.0 + 1e-9, -1e-9])  # as optimisers leave it
+    monkeypatch.setattr(learner, "_proposed", lambda round: outside)
+    monkeypatch.setattr(learner, "_best", lambda round, generator: outside)
+    assert learner.ask(Round(t=2)).tolist() == learner.recommend().tolist() == [4.0, 0.0]
+
+
 def test_optuna_proposes_what_a_study_of_its_own_would():
     optuna = pytest.importorskip("optuna")
     box = BoxDomain(np.zeros(2), np.array([4.0, 2.0]), ("a", "b"), ("1", "1"))
