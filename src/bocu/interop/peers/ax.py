@@ -31,8 +31,7 @@ class AxParameters(Parameters):
 class AxPeer(Peer[AxParameters]):
     """The next trial of a client of Ax, which goes on from what was told without points of its own first.
 
-    A client is asked once. It is a copy of one that was told all trials, as Ax takes as long to be told of them as to
-    be asked.
+    A client is asked once. It is a copy of one that was told each trial once, as that takes Ax long.
     """
 
     about = About(
@@ -69,13 +68,13 @@ class AxPeer(Peer[AxParameters]):
         trials = list(zip(told.trials(self.parameters.contexts), told.payoffs.tolist(), strict=True))
         client, known = self._informed or (None, [])
         if client is None or known != trials[: len(known)]:
-            client, known = self._uninformed(told), []
+            client, known = self._new_client(told), []
         for parameters, payoff in trials[len(known) :]:
             client.complete_trial(client.attach_trial(parameters), raw_data={PAYOFF: payoff})
         self._informed = client, trials
         return deepcopy(client)
 
-    def _uninformed(self, told: ToldTrials) -> "Client":
+    def _new_client(self, told: ToldTrials) -> "Client":
         import logging
 
         from ax.api.client import Client
