@@ -123,9 +123,11 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     options = parser.parse_args()
     stored = json.loads(DIGESTS.read_text()) if DIGESTS.exists() else {"experiments": {}}
-    if stored.get("machine", machine()) != machine() and options.experiment:
+    if not options.experiment:
+        stored["machine"] = machine()
+    elsewhere = {} if any(map(by_torch, options.experiment or ())) else {"cpu": machine()["cpu"]}
+    if {**stored["machine"], **elsewhere} != machine():
         parser.error(f"{DIGESTS.name} is of another machine: make all experiments anew")
-    stored["machine"] = machine()
     for name, chosen in branches().items():
         if options.experiment and name not in options.experiment:
             continue
