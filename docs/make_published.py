@@ -88,6 +88,7 @@ NUMBERS = {
     "kirschner2020-draws": ("draws",),
     "kirschner2020-contexts": ("contexts",),
     "kirschner2020-wind": ("figure-3", "figure-3-narrow"),
+    "kirschner2020-wind-margins": ("margins",),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
@@ -106,6 +107,8 @@ NUMBERS = {
     "shifts-1": ("tracks", "deployed-at-last"),
     "shifts": ("huang", "seasons", "references", "regret"),
     "peers": ("decided", "recommended", "by-one-model"),
+    "peers-cvar": ("judged",),
+    "shifts-1-peers": ("tracks", "recommended"),
     "drmobo-shifts": ("tracks", "front-potatoes"),
     "grand-tour": ("grid-ranking", "continuous-ranking", "grid", "continuous", "time-varying"),
 }
@@ -119,6 +122,7 @@ PAGES = {
     "saday2023": "papers",
     "unknown-prior-contextual": "ziomek2025",
     "drifting": "ziomek2025",
+    "shifts-1-peers": "peers",
 }
 """Of experiments whose page has neither their name nor that of their paper."""
 WITHOUT_RUNS = {"huang2024-runtime": ("table-2-normal", "table-2-complicated")}
@@ -152,7 +156,7 @@ JUDGED_BESIDE = {"huang2024-as-published": "huang2024", "shifts-1-fresh": "shift
 FINAL_ALONE = (
     *("shifts-1", "shifts-1-fresh", "grand-tour", "tay2024-as-coded", "tay2024-regions", "drmobo-sets"),
     *("unknown-prior-contextual", "drifting", "saday2023", "huang2024-models", "shifts"),
-    "kirschner2020-regions",
+    *("kirschner2020-regions", "kirschner2020-wind-margins", "peers-cvar", "shifts-1-peers"),
 )
 """Experiments whose published results hold final numbers alone."""
 OURS = "ours"

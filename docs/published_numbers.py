@@ -6,6 +6,7 @@ Nothing is said beforehand: every sentence is made of the published numbers, wha
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from bocu.core import style
 from bocu.core.about import read_look
 from bocu.core.written import NOTHING, counted, decimals, number, probability, spoken
 from bocu.pages.figures.base import finish
-from bocu.pages.figures.every_round import RobustFrontParameters
+from bocu.pages.figures.every_round import AcrossObjectivesParameters, RobustFrontParameters
 from bocu.pages.figures.over_problems import RankingParameters, what_survives, who_is_best
 from bocu.pages.figures.priors import PriorsParameters
 from bocu.pages.figures.regret import (
@@ -114,8 +115,8 @@ class PublishedNumbers:
     def section(self, figures: Sequence[str]) -> str:
         """Return the tables of some figures, by their labels.
 
-        Panels, regret, scoreboards and rankings, times of runs, fronts, candidate priors, and estimates of densities,
-        which take no results.
+        Panels, regret, scoreboards and rankings, times of runs, fronts, candidate priors, payoff and regret across
+        objectives, and estimates of densities, which take no results.
         """
         kinds: dict[type, Callable[[Any], Iterable[str]]] = {
             PanelsParameters: self.panels,
@@ -128,6 +129,7 @@ class PublishedNumbers:
             RobustFrontParameters: self.fronts,
             PriorsParameters: self.chosen,
             WindFigureParameters: self.commitments,
+            AcrossObjectivesParameters: self.across,
         }
         lines: list[str] = []
         for label in figures:
@@ -363,6 +365,20 @@ class PublishedNumbers:
         yield from head(["", *titles])
         for name, own in rows.items():
             yield line([name, *(_mean(own[title], False) for title in titles)])
+
+    def across(self, parameters: AcrossObjectivesParameters, problem: str) -> Iterator[str]:
+        """Return the lines of a table of payoff and regret at each place of an axis, mean and standard error."""
+        assert parameters.at is not None
+        columns = {
+            (quantity, label): self._beside(problem, label, [label], parameters.algorithms, parameters.titles, word)
+            for quantity, word in (("payoff", "payoff"), ("regret", "final"))
+            for label in parameters.at
+        }
+        titles = self._ordered(columns.values(), parameters.titles)
+        yield from head([parameters.label, *(f"{place:g}" for place in parameters.at.values())])
+        for quantity, title in product(("payoff", "regret"), titles):
+            cells = (columns[quantity, label].get(title) for label in parameters.at)
+            yield line([f"{quantity}: {title}", *(_mean(own, False) if own else NOTHING for own in cells)])
 
     def chosen(self, parameters: PriorsParameters, problem: str) -> Iterator[str]:
         """Return the lines of a table of candidate priors: how often each was trusted, and rejected, in percent."""
