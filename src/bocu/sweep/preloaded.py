@@ -4,6 +4,7 @@ Left out is what brings torch, which few jobs need: those import it themselves, 
 """
 
 import importlib
+from contextlib import suppress
 
 from threadpoolctl import ThreadpoolController
 
@@ -41,5 +42,8 @@ _CLASSES = sorted({entry.target.partition(":")[0] for kind in _KINDS for entry i
 
 for module in (*_MODULES, *(name for name in _CLASSES if not name.startswith(_BRIDGES))):
     importlib.import_module(module)
+with suppress(ImportError):  # xarray imports these when it writes, where they are installed: most of a second a job
+    importlib.import_module("dask.array")
+    importlib.import_module("dask.distributed")
 provenance.machine()  # keeps what it finds; every file that is written asks for it
 ThreadpoolController()  # keeps where the libraries lie, of which there are hundreds; every run asks for them
