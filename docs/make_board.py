@@ -54,7 +54,8 @@ HOW = (
     "Every method that the [published results](archive.md) have of a problem, whoever added it: what ran on the same "
     "problem, by its [identity](archive.md#identities), under the same metric, on seeds in common. Regret is relative "
     f"to the least mean ({NOTHING} where that is not positive); who leads, with the least or told to have hardly more, "
-    "is bold and comes first, told from luck over 30 paired seeds ([how](statistics.md#verdicts))."
+    "is bold and comes first, told from luck over 30 paired seeds ([how](statistics.md#verdicts)). Who has fewer is "
+    "left out where several have as many."
 )
 
 

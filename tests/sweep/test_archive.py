@@ -120,6 +120,20 @@ def test_on_the_board_every_problem_that_several_played_stands_once_under_each_m
     assert shown == {"shifts-1"}, "twelve methods there, three of them again in shifts-1-fresh, on other seeds"
 
 
+def test_who_has_few_seeds_leaves_nothing_open_that_others_decide(root):
+    """`shifts-1-peers.nc` has ten seeds of methods on a problem that twelve others have thirty of."""
+    archive = Archive(root / "docs/results")
+    (few,) = (entry for entry in archive.entries if entry.file.stem == "shifts-1-peers")
+    beside = next(one for one in meetings(few, list(met_by(few, archive))) if one.problem == "plant-jump")
+    (shown,) = (
+        one for _, one in board(archive) if (one.problem, one.objective, one.metric) == ("plant-jump", "tv-0p5", "met")
+    )
+    assert "Emukit" in beside.titles.values()
+    assert "Emukit" not in shown.titles.values()
+    assert "leading" in shown.table.standing.values()
+    assert min(map(len, shown.table.regrets.values())) == 30
+
+
 #: Versions of the board that are frozen.
 FROZEN = {"board-1.csv": "b8795e772c5ffe4c757bf93380b9d7323e153188cb2af49502021fe2c7627a7c"}
 

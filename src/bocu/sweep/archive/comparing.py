@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims.numbers import Numbers, Sample
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import Reduced
 from bocu.sweep.evaluation.digests import shown_pairs
-from bocu.sweep.evaluation.standings import Standings
+from bocu.sweep.evaluation.standings import VERDICT_SEEDS, Standings
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.configuration import Margin
 from bocu.sweep.experiment.plan import Plan
@@ -104,7 +104,8 @@ def meetings(
         others: branches of other entries.
         margin: as of `Standings`.
         without: identities of problems and metrics that are left out.
-        same_seeds: whether others count on the seeds of the entry alone.
+        same_seeds: whether others count on the seeds of the entry alone; if not, methods of too few seeds for a verdict
+            are left out where several have enough, lest they leave open what these decide.
     """
     for problem, of in entry.reduced.identities.items():
         mine = [run for run in entry.runs if run.problem == problem]
@@ -162,6 +163,9 @@ def _meeting(
             own = {seed: regret for seed, regret in sample.items() if seeds is None or seed in seeds}
             regrets.setdefault(run.key[2], {}).update({**own, **regrets.get(run.key[2], {})})
             by_method.setdefault(run.key[2], run)
+    enough = [key for key, own in regrets.items() if len(own) >= VERDICT_SEEDS]
+    if seeds is None and sum(by_method[key].told["yardstick"] != "yes" for key in enough) > 1:
+        regrets, by_method = {key: regrets[key] for key in enough}, {key: by_method[key] for key in enough}
     competing = [key for key, run in by_method.items() if run.told["yardstick"] != "yes"]
     random = next((key for key, run in by_method.items() if run.entry.reduced.stated[key]["class"] == RANDOM), None)
     if len(competing) < 2:
