@@ -124,6 +124,8 @@ def test_who_has_few_seeds_leaves_nothing_open_that_others_decide(root):
     """`shifts-1-peers.nc` has ten seeds of methods on a problem that twelve others have thirty of."""
     archive = Archive(root / "docs/results")
     (few,) = (entry for entry in archive.entries if entry.file.stem == "shifts-1-peers")
+    suite = read_reduced(root / "docs/results/shifts-1.nc").identities
+    assert all(suite[label]["problem"] == of["problem"] for label, of in few.reduced.identities.items())
     beside = next(one for one in meetings(few, list(met_by(few, archive))) if one.problem == "plant-jump")
     (shown,) = (
         one for _, one in board(archive) if (one.problem, one.objective, one.metric) == ("plant-jump", "tv-0p5", "met")
