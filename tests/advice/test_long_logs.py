@@ -64,6 +64,7 @@ def test_representatives_are_as_dense_as_the_points_and_are_all_where_there_are_
     assert len(rows) == len(set(rows.tolist())) == 50
     assert 3 <= (np.abs(crowded[rows, 0]) > 0.2).sum() <= 5
     assert representatives(crowded[:30], 50).tolist() == list(range(30))
+    assert representatives(np.array([[1.0], [1.2], [1.7], [5.0], [5.2], [5.7]]), 2).tolist() == [1, 4]
 
 
 def test_a_posterior_in_one_matrix_is_the_same_posterior(random):
@@ -135,6 +136,9 @@ def test_what_a_trial_would_teach_is_what_a_row_more_does():
     forecast = weighted(seen.contexts[:4], np.arange(1.0, 5.0))
     learnt = Learnt(chosen, seen, forecast, 1.0)
     value, here = seen.decisions[2], learnt.posterior
+    # What observations leave unexplained is the noise's part of them.
+    noise = here.scale * here.hyperparameters.noise * here.weights
+    np.testing.assert_allclose(here.moments(here.inputs)[0] + noise, seen.outcome)
     after = learnt.variances_after(value, forecast.weights, np.arange(4))
     points = np.hstack([np.tile(chosen.encode(value[None]), (4, 1)), learnt.scaled(forecast.contexts)])
     prior = here.hyperparameters.output_scale * learnt.structure.correlation(

@@ -71,6 +71,7 @@ def test_weights_count_samples_as_often_as_they_say() -> None:
 def test_equal_samples_get_the_smallest_bandwidth() -> None:
     assert silverman_bandwidth(np.full((5, 1), 2.0), width=[10.0]) == pytest.approx(1e-5)
     assert KernelDensity.fit([[0.3]], [0.0], [1.0]).bandwidth == pytest.approx(1e-6)
+    assert KernelDensity.fit([[3.3]], [3.0], [4.0]).bandwidth == pytest.approx(1e-6)  # the box's width, wherever it is
 
 
 def test_grids() -> None:

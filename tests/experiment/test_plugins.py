@@ -87,6 +87,14 @@ HOPEFUL = "seesaw/hopeful/sober"
 EVERY = {GREEDY, SOBER, RANDOM, HOPEFUL}
 
 
+def test_a_package_that_only_an_extra_brings_is_named_by_the_extra():
+    with pytest.raises(BocuError, match=r"^smac: not installed; .*: pip install 'bocu\[smac\]'$"):  # noqa: SIM117
+        with loading.naming_extras():
+            raise ModuleNotFoundError(name="smac.facade")
+    with pytest.raises(ModuleNotFoundError), loading.naming_extras():
+        raise ModuleNotFoundError(name="of_nobody")
+
+
 def test_a_specification_says_what_a_class_is_and_not_where_it_stands(folder, tmp_path):
     before = everything(planned(folder))
     specification = json.loads(before["runs"]["seesaw", "any", "my-greedy"]["specification"])

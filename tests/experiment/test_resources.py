@@ -127,6 +127,9 @@ def test_requests_have_a_margin_and_grow_with_each_attempt():
     assert 60 * times[0] > 2 * found.seconds
     assert times == [times[0], 2 * times[0], 4 * times[0]]
     assert resources.minutes(1.0, 1) == resources.LEAST_MINUTES
+    besides = resources.more_minutes(1200.0, 1)
+    assert besides > 20
+    assert [resources.more_minutes(1200.0, attempt) for attempt in (2, 3)] == [2 * besides, 4 * besides]
 
 
 # Core seconds of 1,000 rounds, 1,024 decisions x 64 contexts: `tests/benchmarks/forecasts.py played`, by the rounds.

@@ -112,6 +112,13 @@ def test_a_divergence_that_is_not_there_is_said(target):
         chosen_set(name="phi", phi=target).over(POINTS)
 
 
+def test_a_slope_that_has_no_weight_may_be_infinite():
+    at_zero = {"set": {"name": "kl", "radius": 0.0}}
+    assert validate(General.Parameters, {**at_zero, "beta": 0.0}, "here: ").beta == 0.0
+    with pytest.raises(BocuError, match="the slope of 'kl' at radius 0 is -inf"):
+        validate(General.Parameters, at_zero, "here: ")
+
+
 def test_wcs_does_not_depend_on_the_radius():
     objective = WorstCaseSensitivity.from_specification({"set": {"name": "mmd"}}).over(POINTS)
     assert objective.with_epsilon(0.4)(PAYOFFS, SKEW).tolist() == objective(PAYOFFS, SKEW).tolist()

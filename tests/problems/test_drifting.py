@@ -47,6 +47,12 @@ def test_a_round_keeps_what_is_not_forgotten():
     assert np.corrcoef(tables[:, 0, 0, 0], tables[:, 0, 1, 0])[0, 1] == pytest.approx(expected, abs=0.1)
 
 
+def test_where_nothing_is_forgotten_nothing_drifts():
+    still = problem(forgetting=0.0).realise(Streams(0))
+    np.testing.assert_array_equal(still.payoffs(7), still.payoffs(1))
+    assert still.payoff_at(7, 2, 3) == still.payoffs(1)[2, 3]
+
+
 def test_candidates_are_kernels_times_rates():
     assert problem().prior_labels == ("own-0", "own-0.02", "own-0.2")
     candidates = [

@@ -222,3 +222,6 @@ def test_robust_metrics_see_the_law_of_the_round():
     assert situations[4].truth is late
     np.testing.assert_array_equal(late, discretised.cells.masses(LawParameters.model_validate(HIGH).over(1)))
     assert np.abs(early - late).sum() > 0.5
+    at_once = Newsvendor(Newsvendor.Parameters(shift={"name": "jump", "parameters": {"at": 2, "to": HIGH}}), {})
+    laws = [each.truth for each in on_cells(at_once.realise(Streams(0)), bare)[1]]
+    np.testing.assert_array_equal(laws[:3], [early, early, late])

@@ -86,6 +86,18 @@ def test_distributions_count_seasons_by_cell(file):
     np.testing.assert_allclose(problem.truths[0], 1 / cells)
 
 
+def test_the_driest_seasons_are_those_of_the_least_rain(file):
+    law = {"seasons": "observed", "driest": 2}
+    problem = Irrigation(
+        IrrigationParameters(decision_points=[2, 2], context_points=[6, 1], reference=law), {"data": file}
+    )
+    rain = problem.situations.values[problem.situations.told["law"] == "observed", 0]  # they stand first
+    driest, wettest = (problem.situations.cell[np.argsort(sign * rain)[:2]] for sign in (1.0, -1.0))
+    assert not set(driest) & set(wettest)
+    assert problem.references[0][driest] @ np.ones(2) >= 1.0
+    assert not problem.references[0][wettest].any()
+
+
 def test_single_seasons_are_scored_by_the_worst_of_them(file):
     realisation = irrigation(file, truth="ssp585-2080-99").realise(Streams(0))
     outcomes, probabilities = realisation.outcomes(1)

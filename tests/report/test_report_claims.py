@@ -141,6 +141,9 @@ def test_a_forest_has_what_is_for_the_claim_at_the_right(tmp_path):
         ("against", False),
         *[(s, True) for s in ("open", "for", "for")],
     ]
+    moved = [{**one, **{end: one[end] + 3.0 for end in ("value", "low", "high", "boundary")}} for one in compared]
+    drawn = [drawn_claims([{"id": "many", "comparisons": of}]) for of in (compared, moved)]
+    assert drawn[0] == drawn[1]
     views = {view.get("id") for view in picture.iter(f"{spaced}view")}
     shown = [chip(verdict, "claims.svg") for verdict in OUTCOMES] + [forest(record, "claims.svg")]
     assert {re.search(r"#([a-z-]+)", image)[1] for image in shown} == views

@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+import typer
 import yaml
 
+from bocu.commands.main import app
 from bocu.core.errors import BocuError, BrokenFileError
 from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.core.io.hashes import sha256
@@ -191,3 +193,12 @@ def test_a_file_plans_the_problems_that_it_has_by_the_experiment_that_it_holds(r
     for entry in swept:
         plan, _ = Again(entry.file, entry.reduced).plan(entry.reduced.seeds[:1], tmp_path)
         assert set(entry.reduced.problems) <= set(plan.problems), entry.file.name
+
+
+def test_no_command_trusts_files_unless_it_is_asked_to():
+    commands = list(typer.main.get_command(app).commands.values())
+    for command in commands:
+        commands += getattr(command, "commands", {}).values()
+    trusting = [option for command in commands for option in command.params if option.name == "trust"]
+    assert len(trusting) > 10
+    assert not any(option.default for option in trusting)

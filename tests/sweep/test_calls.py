@@ -10,7 +10,7 @@ from experiments import tiny
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import write_json
-from bocu.sweep.calls import CALLS, LOCKS, calls, forget, refuse_edited_notes, unlock_after_kills
+from bocu.sweep.calls import CALLS, LOCKS, calls, forget, read_recorded, refuse_edited_notes, unlock_after_kills
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.verification import verify
 
@@ -99,3 +99,14 @@ def test_an_edited_note_is_left_aside_and_told(locks):
         refuse_edited_notes()
     forget(note)
     assert not list(CALLS.iterdir())
+
+
+def test_a_recorded_command_line_is_taken_apart_and_put_together_again():
+    options = ["--cores", "2", "--keep-going", "--set-threads", "run=2", "score=1", "--rerun-triggers", "mtime"]
+    words = [*options, "--configfile", "a.yaml", "--config", "seeds=3", "--", "cube"]
+    found = read_recorded(words)
+    assert (found.options, found.files, found.settings, found.targets) == (options, ["a.yaml"], ["seeds=3"], ["cube"])
+    assert found.command() == words
+    for refused in (["--set-threads", "run=many"], ["--rerun-triggers", "never"], ["--shadow-prefix", "x"]):
+        with pytest.raises(BocuError, match=refused[0]):
+            read_recorded(refused)

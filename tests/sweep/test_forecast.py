@@ -159,6 +159,7 @@ def test_plan_counts_jobs_of_data_once_and_none_of_the_experiments_own_files():
     rows = {words[0]: words[1:] for line in result.stdout.splitlines() if len(words := line.split()) == 4}
     assert rows["data"] == ["1", "0", "1"]
     assert rows["runs"] == ["12", "0", "12"]
+    assert "3 problems, 6 branches, 24 runs in 12 jobs of up to 2 seeds\n" in result.stdout
 
 
 def test_plan_names_the_classes_that_it_is_cautious_about(monkeypatch):

@@ -135,9 +135,7 @@ class FactoryPosterior:
         scale: a typical difference of payoffs.
     """
 
-    def __init__(
-        self, model: "Model", decisions: int, contexts: int, least_variance: float, scale: float = 1.0
-    ) -> None:
+    def __init__(self, model: "Model", decisions: int, contexts: int, least_variance: float, scale: float) -> None:
         self.model = model
         self.decisions = decisions
         self.contexts = contexts
