@@ -128,7 +128,7 @@ def test_requests_have_a_margin_and_grow_with_each_attempt():
     assert times == [times[0], 2 * times[0], 4 * times[0]]
     assert resources.minutes(1.0, 1) == resources.LEAST_MINUTES
     besides = resources.more_minutes(1200.0, 1)
-    assert besides > 20
+    assert besides == 20 * resources.TIME_MARGIN
     assert [resources.more_minutes(1200.0, attempt) for attempt in (2, 3)] == [2 * besides, 4 * besides]
 
 
