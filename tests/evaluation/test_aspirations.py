@@ -88,6 +88,7 @@ def test_the_three_objectives_want_three_decisions(table, situations):
     """As the published table has it: see the module; a third of the true distance, it, and three times it."""
     last = situations[-1]
     problem = SatisficingBumps(SatisficingBumpsParameters(), {})
+    assert problem.parameters.initial_points() == 3
     found = SetParameters.model_validate(MMD).over(problem.contexts)
     distance = float(found.distance(last.truth, last.reference))
     assert distance == pytest.approx(0.434, abs=1e-3)

@@ -5,6 +5,7 @@ import pytest
 from experiments import ALGORITHMS, tiny
 
 from bocu.core.errors import BocuError
+from bocu.sweep.experiment.configuration import read_experiment_file
 from bocu.sweep.experiment.paths import PARTIAL
 from bocu.sweep.experiment.planning import make_plan
 from bocu.sweep.experiment.record import refuse_to_shrink, write_record
@@ -130,9 +131,22 @@ def test_a_partial_report_waits_for_the_algorithm_that_a_figure_compares_with(el
         file.touch()
         return {Path(file).stem for file in plan.products.figures("png", PARTIAL)}
 
+    with pytest.raises(BocuError, match="no run file exists yet; nothing to aggregate"):
+        plan.products.part_that_exists()
     assert drawn("hills") == {"scoreboard", "regret"}  # random belongs to a problem without a run
+    assert plan.products.part_that_exists() == PARTIAL
     assert drawn("others") == {"scoreboard", "regret", "summary"}
     assert {Path(file).stem for file in plan.products.figures("png")} == {"scoreboard", "regret", "summary"}
+
+
+def test_only_problems_whose_optima_are_searched_have_a_stage_of_them():
+    file = Path(__file__).parents[2] / "config/experiments/drmobo.yaml"
+    drmobo = make_plan(read_experiment_file(file), [file])
+    found = drmobo.products.by_stage()["optima"]
+    assert {Path(each).parent.name for each in found} == {
+        name for name in drmobo.problems if "-two" in name or "portfolio" in name
+    }
+    assert "optima" not in make_plan(tiny()).products.by_stage()
 
 
 HILLS = ["hills", {"name": "hills", "label": "coarse", "parameters": {"grid": 61}}]

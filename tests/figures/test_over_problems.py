@@ -90,6 +90,11 @@ def test_interquartile_mean_is_relative_to_the_reference(digests):
     assert turned["interquartile_mean"]["Random"] == pytest.approx(1 / 3, rel=0.1)
 
 
+def test_one_problem_is_too_few_to_compare_over_problems(digests):
+    for name in ("probability-of-improvement", "interquartile-mean"):
+        assert "too few problems: found 1" in drawn(name, digests[:1]).caption
+
+
 def test_probabilities_of_both_directions_add_up_to_one(digests):
     table = drawn("probability-of-improvement", digests).table.set_index(["algorithm", "other"])["probability"]
     for own, other in table.index:

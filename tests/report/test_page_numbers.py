@@ -17,6 +17,7 @@ from bocu.pages.figures.results import Digest
 from bocu.pages.report.build import build_page, table_files
 from bocu.pages.report.embedded import (
     MOST_SEEDS_SHOWN,
+    family,
     looks_of_page,
     script_json,
     titles,
@@ -179,3 +180,11 @@ def test_curves_of_a_page_share_no_colour_and_an_algorithm_looks_the_same_all_ov
     found = looks_of_page(cubes)
     assert found["a"] == blue[0]
     assert len({look.colour for look in found.values()}) == len(found) == 3
+
+
+def test_a_family_is_the_module_of_its_class():
+    assert [family(name) for name in ("ts-bocu", "pe-gp-ucb", "of-nobody")] == [
+        "thompson",
+        "time varying",
+        "from outside",
+    ]
