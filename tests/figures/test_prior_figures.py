@@ -58,6 +58,12 @@ def test_rejections_are_dots_at_their_rounds(digest_path):
     assert "rejected 0.8 of 2 wrong priors in a run on average, and the best one in 0 of 5 seeds" in drawing.caption
 
 
+def test_where_no_algorithm_rejects_the_figure_says_so(digest_path):
+    drawing = rejected(digest_path, algorithms=["random"])
+    assert "no algorithm rejects candidate priors" in drawing.caption
+    assert drawing.table is None
+
+
 def test_the_rejection_that_empties_the_list_counts_and_is_told(tmp_path):
     data = synthetic_cubes.cube()
     # In seed 4 prior c is rejected in round 7 as the last one; all are candidates again at the end of that round.
@@ -211,6 +217,14 @@ def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path
     cube = Digest(synthetic_cubes.digest(synthetic_objectives.cube(), tmp_path / "one.nc"))
     for wanted, metrics in ((None, ["dro", "wcs"]), ("wcs", ["wcs"]), ("xyz", [])):
         assert list(dict.fromkeys(row[2] for row in relative_regret(cube, wanted, "random"))) == metrics
+
+
+def test_nothing_is_relative_to_a_regret_of_nothing(tmp_path):
+    data = synthetic_objectives.cube()
+    data["regret"].loc[{"algorithm": "random"}] = 0.0
+    rows = list(relative_regret(Digest(synthetic_cubes.digest(data, tmp_path / "one.nc")), None, "random"))
+    assert rows
+    assert np.isnan([row[4:7] for row in rows]).all()
 
 
 def test_arms_are_a_line_only_where_their_order_means_something(hills):
