@@ -65,7 +65,7 @@ def test_every_call_writes_the_same_bytes(raw, tmp_path, dataset, file):
         ("infection_X_y.npz", "4e5cd32d242e6850"),
     ],
 )
-def test_stand_ins_are_those_that_results_were_computed_from(raw, file, digest):
+def test_stand_ins_stay_what_they_are(raw, file, digest):
     if file.endswith(".npz"):
         with np.load(raw[file], allow_pickle=False) as arrays:
             numbers = np.concatenate([arrays[name].ravel() for name in arrays if arrays[name].dtype == float])

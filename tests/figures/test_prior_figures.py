@@ -219,14 +219,6 @@ def test_a_row_is_scored_by_its_own_objective_unless_a_metric_is_wanted(tmp_path
         assert list(dict.fromkeys(row[2] for row in relative_regret(cube, wanted, "random"))) == metrics
 
 
-def test_nothing_is_relative_to_a_regret_of_nothing(tmp_path):
-    data = synthetic_objectives.cube()
-    data["regret"].loc[{"algorithm": "random"}] = 0.0
-    rows = list(relative_regret(Digest(synthetic_cubes.digest(data, tmp_path / "one.nc")), None, "random"))
-    assert rows
-    assert np.isnan([row[4:7] for row in rows]).all()
-
-
 def test_arms_are_a_line_only_where_their_order_means_something(hills):
     from bocu.core.rounds import FiniteDomain
 

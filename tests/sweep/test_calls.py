@@ -1,4 +1,4 @@
-"""Locks that killed calls of Snakemake left: which are removed, by notes that real processes wrote."""
+"""Calls of Snakemake: locks that killed ones left, by notes that real processes wrote, and their command lines."""
 
 import json
 import os
