@@ -90,6 +90,7 @@ NUMBERS = {
     "kirschner2020-wind": ("figure-3", "figure-3-narrow"),
     "kirschner2020-wind-margins": ("margins",),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
+    "huang2024-350": ("figure-1a", "figure-1a-payoff", "figure-1b"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
     "drmobo": (
@@ -151,8 +152,14 @@ CURVES = {
     "ziomek2025": (),
 }
 """Experiment: the paper's figures that its page shows as ours, out of the published results."""
-JUDGED_BESIDE = {"huang2024-as-published": "huang2024", "shifts-1-fresh": "shifts-1"}
+JUDGED_BESIDE = {
+    "huang2024-350": "huang2024",
+    "huang2024-as-published": "huang2024",
+    "shifts-1-fresh": "shifts-1",
+}
 """Experiments with other settings or seeds: that of the same labels and claims beside which they are judged."""
+LONGER = {"huang2024-350": "huang2024"}
+"""Experiments of more rounds: that of the same file."""
 FINAL_ALONE = (
     *("shifts-1", "shifts-1-fresh", "grand-tour", "tay2024-as-coded", "tay2024-regions", "drmobo-sets"),
     *("unknown-prior-contextual", "drifting", "saday2023", "huang2024-models", "shifts"),
@@ -199,7 +206,7 @@ def plan_of(file: Path, root: Path = Path()) -> Plan:
 
 def file_of(experiment: str) -> Path:
     """Return the experiment's file, below the folder of the clone."""
-    return Path(f"config/experiments/{experiment}.yaml")
+    return Path(f"config/experiments/{LONGER.get(experiment, experiment)}.yaml")
 
 
 def seen(experiment: str, root: Path = Path()) -> str:

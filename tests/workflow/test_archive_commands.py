@@ -106,7 +106,7 @@ def test_identities_of_file_and_experiment_are_the_same(pipeline):
             lambda data: data.assign(stated=data["stated"].copy(data=data["stated"].values[::-1])),
             "not that of what the file states",
         ),
-        (lambda data: data, "duplicate: all of its 2 branches stand in tiny.nc, of the same seeds"),
+        (lambda data: data, "duplicate: all of its 2 branches stand in tiny.nc, of the same seeds and rounds"),
         (
             lambda data: restated(data, place_of(data, "algorithm"), probe="0" * 16),
             "has another method under it",

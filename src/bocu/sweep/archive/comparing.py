@@ -75,17 +75,22 @@ def met_by(entry: ArchivedFile, archive: Archive) -> Iterator[Run]:
 
 
 def board(archive: Archive) -> Iterator[tuple[ArchivedFile, Meeting]]:
-    """Return all that meets in an archive, a problem and metric once: by the labels of the file with most methods."""
-    foremost: dict[tuple[str, str], tuple[int, ArchivedFile]] = {}
+    """Return all that meets in an archive, a problem and metric once.
+
+    Labels and rounds are those of the file with most methods, of several such of that with most seeds.
+    """
+    foremost: dict[tuple[str, str], tuple[int, int, ArchivedFile]] = {}
     for entry in archive.entries:
         methods = Counter(run.key[0] for run in entry.runs)
+        seeds = {run.key[0]: len(run.seeds) for run in entry.runs}
         for of in entry.reduced.identities.values():
+            many = methods[of["problem"]], seeds.get(of["problem"], 0)
             for metric in of["metrics"].values():
                 there = of["problem"], metric
-                if there not in foremost or methods[of["problem"]] > foremost[there][0]:
-                    foremost[there] = methods[of["problem"]], entry
+                if there not in foremost or many > foremost[there][:2]:
+                    foremost[there] = *many, entry
     for entry in archive.entries:
-        elsewhere = {there for there, (_, first) in foremost.items() if first is not entry}
+        elsewhere = {there for there, (*_, first) in foremost.items() if first is not entry}
         others = list(met_by(entry, archive))
         yield from ((entry, each) for each in meetings(entry, others, without=elsewhere, same_seeds=False))
 

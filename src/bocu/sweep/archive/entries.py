@@ -204,10 +204,16 @@ def faults(entry: ArchivedFile, archive: Archive) -> Iterator[str]:
     known: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
         known.setdefault(run.key, []).append(run)
-    twice = [(run, other) for run in entry.runs for other in known.get(run.key, ()) if run.seeds <= other.seeds]
+    twice = [
+        (run, other)
+        for run in entry.runs
+        for other in known.get(run.key, ())
+        if run.seeds <= other.seeds and run.numbers.known.rounds <= other.numbers.known.rounds
+    ]
     if entry.runs and {run for run, _ in twice} == set(entry.runs):
         files = ", ".join(dict.fromkeys(other.entry.file.name for _, other in twice))
-        yield f"duplicate: all of its {counted(len(entry.runs), 'branch')} stand in {files}, of the same seeds"
+        branches = counted(len(entry.runs), "branch")
+        yield f"duplicate: all of its {branches} stand in {files}, of the same seeds and rounds"
     labels = {(run.key[0], run.algorithm): run for run in runs}
     for label, run in {(run.key[0], run.algorithm): run for run in entry.runs}.items():
         if (other := labels.get(label)) and other.key[2] != run.key[2]:
