@@ -120,6 +120,16 @@ def test_on_the_board_every_problem_that_several_played_stands_once_under_each_m
     assert {(problem, metric) for problem, _, metric in found} == asked
     shown = {entry.file.stem for entry, met in board(archive) if met.problem == "plant-jump"}
     assert shown == {"shifts-1"}, "twelve methods there, three of them again in shifts-1-fresh, on other seeds"
+    shown = {entry.file.stem for entry, met in board(archive) if met.problem == "complicated-hartmann"}
+    assert shown == {"huang2024"}, "thirty seeds there, ten of them again in huang2024-350, over more rounds"
+
+
+def test_a_longer_run_of_the_same_seeds_is_no_duplicate(root):
+    archive = Archive(root / "docs/results")
+    (longer,) = (entry for entry in archive.entries if entry.file.stem == "huang2024-350")
+    shorter = next(entry for entry in archive.entries if entry.file.stem == "huang2024")
+    assert all(run.seeds < other.seeds for run in longer.runs for other in shorter.runs if run.key == other.key)
+    assert list(faults(longer, archive)) == []
 
 
 def test_who_has_few_seeds_leaves_nothing_open_that_others_decide(root):
