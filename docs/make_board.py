@@ -229,6 +229,7 @@ def entries(archive: Archive) -> Iterator[str]:
         told = f"seeds {', '.join(map(str, again['seeds']))}: equal bits" if again else NOTHING
         if again.get("regrets", {}).get("same to rounding"):
             told = told.replace("equal bits", "the same to rounding")
+        told += f", to round {again['rounds']}" if "rounds" in again else ""
         known = str(len(entry.runs)) if entry.runs else NOTHING
         by = (entry.added or "the project").replace("|", "\\|")
         name, runs = entry.file.name, entry.reduced.runs

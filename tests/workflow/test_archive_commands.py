@@ -69,10 +69,16 @@ def archived(data, **changes):
 
 
 def test_what_is_submitted_comes_out_again_and_is_listed(pipeline):
+    told = checked(pipeline, "tiny.nc", "--note", "--config", "iterations=10")
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert ", to round 10\n" in told.stdout
+    assert json.loads((pipeline.folder / "tiny.checked.json").read_text())["rounds"] == 10
     told = checked(pipeline, "tiny.nc", "--note")
     assert told.returncode == 0
     assert "tiny.nc: whole, 2 branches; no other file of archive is against it" in told.stdout
     assert "regrets have equal bits: seed " in told.stdout
+    assert ", to round" not in told.stdout
+    assert "rounds" not in json.loads((pipeline.folder / "tiny.checked.json").read_text())
     pipeline.run("bocu", "archive", "add", "tiny.nc", "--folder", "archive")
     (pipeline.folder / "tiny.checked.json").rename(pipeline.folder / "archive/tiny.checked.json")
     listed = pipeline.run("bocu", "archive", "list", "--folder", "archive").stdout

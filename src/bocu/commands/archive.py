@@ -124,10 +124,16 @@ def played_again(again: "Again", count: int, cores: str, noted: bool = False) ->
     counts = {verdict: sum(each.verdict == verdict for each in found) for verdict in (EQUAL, WITHIN, DIFFERS, ABSENT)}
     rounding = f", {counts[WITHIN]} are the same to rounding" if counts[WITHIN] else ""
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {spoken(list(map(str, seeds)))}"
+    cut = [
+        plan.iterations(label)
+        for label, own in again.found.problems.items()
+        if label in plan.problems and plan.iterations(label) < own.known.rounds
+    ]
+    which += f", to round {min(cut)}" if cut else ""
     typer.echo(f"{again.path}: {counts[EQUAL]} of {len(found)} regrets have equal bits{rounding}: {which}")
     stands = bool(found) and not (counts[DIFFERS] or counts[ABSENT] or others)
     if stands and noted:
-        write_json(again.path.with_suffix(CHECKED), note(again.path, seeds, found))
+        write_json(again.path.with_suffix(CHECKED), note(again.path, seeds, found, min(cut, default=None)))
     return stands
 
 

@@ -209,8 +209,16 @@ def _beside(of: Plain, now: Plain) -> Iterator[tuple[str, str, str, str]]:
             yield kind.removesuffix("s"), f"'{label}'", was, now.get(kind, {}).get(label, "none")
 
 
-def note(path: Path, seeds: Sequence[int], results: Sequence[Replayed]) -> Plain:
-    """Return what is noted of a file whose seeds came out alike, beside it."""
+def note(path: Path, seeds: Sequence[int], results: Sequence[Replayed], rounds: int | None) -> Plain:
+    """Return what is noted of a file whose seeds came out alike, beside it.
+
+    Args:
+        path: the file.
+        seeds: those that were played again.
+        results: what came of them.
+        rounds: up to which they were, where that is fewer than the file has.
+    """
     counts = {verdict: sum(each.verdict == verdict for each in results) for verdict in (EQUAL, WITHIN)}
     by = {key: value for key, value in machine().items() if key in ("code_version", "commit", "kernel")}
-    return {"sha256": sha256(path), "seeds": list(seeds), "regrets": counts, **by}
+    cut = {} if rounds is None else {"rounds": rounds}
+    return {"sha256": sha256(path), "seeds": list(seeds), **cut, "regrets": counts, **by}
