@@ -451,7 +451,7 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
     heads = ("Claim", f"`{ours}`", f"`{experiment}`")
     lines = [
         f"Made by `python docs/make_published.py`: verdicts of the table above, and those by `{command}`, corrected "
-        f"for {len(right)} claims.",
+        f"for {max(one['corrected'] for one in right)} claims.",
         "",
         *markdown_row_of(heads),
         *(
