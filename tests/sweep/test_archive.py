@@ -120,8 +120,11 @@ def test_on_the_board_every_problem_that_several_played_stands_once_under_each_m
     assert {(problem, metric) for problem, _, metric in found} == asked
     shown = {entry.file.stem for entry, met in board(archive) if met.problem == "plant-jump"}
     assert shown == {"shifts-1"}, "twelve methods there, three of them again in shifts-1-fresh, on other seeds"
-    shown = {entry.file.stem for entry, met in board(archive) if met.problem == "complicated-hartmann"}
-    assert shown == {"huang2024"}, "thirty seeds there, ten of them again in huang2024-350, over more rounds"
+    hills = read_reduced(root / "docs/results/ziomek2025.nc").identities["hills"]["problem"]
+    shown = {
+        entry.file.stem for entry, met in board(archive) if entry.reduced.identities[met.problem]["problem"] == hills
+    }
+    assert shown == {"ziomek2025"}, "a hundred seeds there, thirty of as many methods in ziomek2025-continuous"
 
 
 def test_a_longer_run_of_the_same_seeds_is_no_duplicate(root):
