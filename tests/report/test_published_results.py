@@ -3,11 +3,15 @@
 import re
 import runpy
 
+import numpy as np
 import pytest
 
 from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.pages.report.forests import drawn_claims
+from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import read_reduced
+from bocu.sweep.evaluation.paired_means import paired_means
+from bocu.sweep.evaluation.statistics import holm
 from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
@@ -118,3 +122,36 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
         maps = maker["maps_of"](experiment, root)
         assert page[page.index(above) + len(above) + 1 : page.index(below)] == maker["counted"](experiment, maps)
         assert set(labels) <= set(maps)
+
+
+def test_the_true_bound_stands_where_its_page_says(root):
+    """Two files are compared there; the claims of a paper are judged by one."""
+    beside, own = (
+        read_reduced(root / f"docs/results/{name}.nc").problems for name in ("tay2024", "tay2024-true-bound")
+    )
+
+    def gaps(objective, other):
+        """Of regret, the true bound's less the other's, problems by seeds."""
+        pairs = [
+            (regrets.at("final", Place(objective, "ucb-bocu-true", objective)), beside[problem].at("final", place))
+            for problem, regrets in own.items()
+            for place in [Place(objective, other, objective)]
+        ]
+        assert all(true.keys() == others.keys() and len(true) == 30 for true, others in pairs)
+        return np.array([[true[seed] - others[seed] for seed in sorted(true)] for true, others in pairs])
+
+    assert not gaps("tv-dro", "ucb-bocu-1").any()
+    methods = ("ucb-bocu-1", "ucb-bocu-2", "ts-bocu")
+    found = paired_means(np.concatenate([gaps(one, other) for other in methods for one in ("tv-wcs", "tv-gen")]))
+    lower, told = (
+        values.reshape(len(methods), 10).sum(axis=1).tolist()
+        for values in (found.mean < 0, np.array(holm(found.p_value)) < 0.05)
+    )
+    words = {0: "none", 8: "eight", 10: "ten"}
+    page = " ".join((root / "docs/tay2024.md").read_text(encoding="utf-8").split())
+    assert f"below that of UCB-BOCU-1 in {words[lower[0]]} of ten panels" in page
+    assert told[0] == 10
+    assert "told apart in all of them" in page
+    assert lower[1:] == [0, 0]
+    assert f"UCB-BOCU-2, which is no bound, in all ten, told apart in {words[told[1]]}" in page
+    assert f"TS-BOCU in all ten, told apart in {words[told[2]]}" in page
