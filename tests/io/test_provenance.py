@@ -25,6 +25,9 @@ def commit_of(root, tmp_path):
             source, target = root / "src/bocu" / name, tmp_path / folder / "bocu" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+        for name in ("README.md", "docs/results/a.checked.json", "tests/test_a.py"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("written\n")
         git(tmp_path, "init", "--quiet")
         git(tmp_path, "add", "--all")
         git(tmp_path, "commit", "--quiet", "--message", "all")
@@ -42,9 +45,12 @@ def commit_of(root, tmp_path):
     return made
 
 
-def test_it_is_the_clones_with_a_mark_where_files_differ(commit_of, tmp_path):
+def test_it_is_the_clones_with_a_mark_where_code_differs(commit_of, tmp_path):
     commit = commit_of("src")
     head = git(tmp_path, "rev-parse", "HEAD")
+    assert commit() == head
+    for name in ("README.md", "docs/results/a.checked.json", "tests/test_a.py"):
+        (tmp_path / name).write_text("edited\n")
     assert commit() == head
     (tmp_path / "src/bocu/core/io/__init__.py").write_text("# edited\n")
     assert commit() == f"{head}-dirty"

@@ -89,19 +89,24 @@ def united(told: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, str]:
 def commit() -> str:
     """Return the commit of the clone that this package lies in, "-dirty" where tracked files differ from it.
 
-    Of an installed wheel, even one within another project's clone, it is 'unknown'.
+    Docs and tests may differ. Of an installed wheel, even one within another project's clone, it is 'unknown'.
     """
     clone = Path(__file__).parents[4]  # above src/
     if not (clone / ".git").exists():
         return UNKNOWN
-    command = ["git", "-C", str(clone), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     # Nothing that a hook's variables point at, and no lock of the index, which other jobs may want.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+
+    def git(*words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(["git", "-C", str(clone), *words], env=environment, capture_output=True, text=True)
+
     try:
-        done = subprocess.run(command, env={**environment, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True, text=True)
+        head = git("rev-parse", "--verify", "HEAD").stdout.strip()
+        differs = git("diff", "--quiet", "HEAD", "--", ".", ":!docs", ":!tests", ":!*.md").returncode
     except OSError:  # no git
         return UNKNOWN
-    return done.stdout.strip() or UNKNOWN
+    return f"{head}{'-dirty' if differs else ''}" if head else UNKNOWN
 
 
 @functools.cache
