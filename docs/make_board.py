@@ -226,9 +226,9 @@ def entries(archive: Archive) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for entry in archive.entries:
         again = entry.checked
-        told = f"seeds {', '.join(map(str, again['seeds']))}: equal bits" if again else NOTHING
-        if again.get("regrets", {}).get("same to rounding"):
-            told = told.replace("equal bits", "the same to rounding")
+        seeds = [str(seed) for seed in again.get("seeds", ())]
+        how = "the same to rounding" if again.get("regrets", {}).get("same to rounding") else "equal bits"
+        told = f"seed{'s' * (len(seeds) > 1)} {spoken(seeds)}: {how}" if again else NOTHING
         told += f", to round {again['rounds']}" if "rounds" in again else ""
         known = str(len(entry.runs)) if entry.runs else NOTHING
         by = (entry.added or "the project").replace("|", "\\|")
