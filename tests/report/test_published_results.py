@@ -130,15 +130,14 @@ def test_the_true_bound_stands_where_its_page_says(root):
         read_reduced(root / f"docs/results/{name}.nc").problems for name in ("tay2024", "tay2024-true-bound")
     )
 
+    def regrets(results, objective, algorithm):
+        """Problems by seeds."""
+        samples = [results[problem].at("final", Place(objective, algorithm, objective)) for problem in own]
+        assert all(sorted(sample) == list(range(1000, 1030)) for sample in samples)
+        return np.array([[sample[seed] for seed in sorted(sample)] for sample in samples])
+
     def gaps(objective, other):
-        """Of regret, the true bound's less the other's, problems by seeds."""
-        pairs = [
-            (regrets.at("final", Place(objective, "ucb-bocu-true", objective)), beside[problem].at("final", place))
-            for problem, regrets in own.items()
-            for place in [Place(objective, other, objective)]
-        ]
-        assert all(true.keys() == others.keys() and len(true) == 30 for true, others in pairs)
-        return np.array([[true[seed] - others[seed] for seed in sorted(true)] for true, others in pairs])
+        return regrets(own, objective, "ucb-bocu-true") - regrets(beside, objective, other)
 
     assert not gaps("tv-dro", "ucb-bocu-1").any()
     methods = ("ucb-bocu-1", "ucb-bocu-2", "ts-bocu")
