@@ -16,7 +16,7 @@ from bocu.sweep.experiment.registry import registered
 
 pytestmark = pytest.mark.ci
 
-EACH, ALL = 1_000_000, 7_100_000
+EACH, ALL = 1_000_000, 7_300_000
 """Bytes; thirty seeds of a large experiment, with regret up to some rounds, take as many."""
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 
