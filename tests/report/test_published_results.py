@@ -13,6 +13,7 @@ from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.evaluation.statistics import holm
 from bocu.sweep.experiment.registry import registered
+from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 pytestmark = pytest.mark.ci
 
@@ -124,20 +125,25 @@ def test_maps_of_regions_are_those_of_the_published_results(root):
         assert set(labels) <= set(maps)
 
 
+def regrets(problems, objective, algorithm, seeds):
+    """Problems by seeds; each seed is there."""
+    samples = [numbers.at("final", Place(objective, algorithm, objective)) for numbers in problems]
+    return np.array([[sample[seed] for seed in seeds] for sample in samples])
+
+
+def beside(root, experiment):
+    """The problems of an experiment, and the same of Tay et al.'s file; of each the numbers."""
+    own, theirs = (read_reduced(root / f"docs/results/{name}.nc").problems for name in (experiment, "tay2024"))
+    return list(own.values()), [theirs[problem] for problem in own]
+
+
 def test_the_true_bound_stands_where_its_page_says(root):
     """Two files are compared there; the claims of a paper are judged by one."""
-    beside, own = (
-        read_reduced(root / f"docs/results/{name}.nc").problems for name in ("tay2024", "tay2024-true-bound")
-    )
-
-    def regrets(results, objective, algorithm):
-        """Problems by seeds."""
-        samples = [results[problem].at("final", Place(objective, algorithm, objective)) for problem in own]
-        assert all(sorted(sample) == list(range(1000, 1030)) for sample in samples)
-        return np.array([[sample[seed] for seed in sorted(sample)] for sample in samples])
+    own, theirs = beside(root, "tay2024-true-bound")
 
     def gaps(objective, other):
-        return regrets(own, objective, "ucb-bocu-true") - regrets(beside, objective, other)
+        seeds = range(1000, 1030)
+        return regrets(own, objective, "ucb-bocu-true", seeds) - regrets(theirs, objective, other, seeds)
 
     assert not gaps("tv-dro", "ucb-bocu-1").any()
     methods = ("ucb-bocu-1", "ucb-bocu-2", "ts-bocu")
@@ -154,3 +160,62 @@ def test_the_true_bound_stands_where_its_page_says(root):
     assert lower[1:] == [0, 0]
     assert f"UCB-BOCU-2, which is no bound, in all ten, told apart in {words[told[1]]}" in page
     assert f"TS-BOCU in all ten, told apart in {words[told[2]]}" in page
+
+
+def test_fourier_features_stand_where_their_page_says(root):
+    """Samples spread as far as they do over their own run, which is played on two problems."""
+    maker = runpy.run_path(str(root / "docs/make_published.py"))
+    page = " ".join((root / "docs/tay2024.md").read_text(encoding="utf-8").split())
+    own, theirs = beside(root, "tay2024-fourier")
+    objectives = [f"{ambiguity}-{kind}" for ambiguity in ("tv", "mmd") for kind in ("dro", "wcs", "gen")]
+    panels = [(numbers.known.problem, one) for one in objectives for numbers in own]
+    seeds = range(1000, 1010)
+    features, exact = (
+        np.concatenate([regrets(problems, one, algorithm, seeds) for one in objectives])
+        for problems, algorithm in ((own, "ts-bocu-fourier"), (theirs, "ts-bocu"))
+    )
+    share = features.mean(axis=1) / exact.mean(axis=1)
+    assert "less regret in 23 of the 24 panels, by the geometric mean a fifth less" in page
+    assert (share < 1.0).sum() == 23
+    assert 0.75 < np.exp(np.log(share).mean()) < 0.85
+    told = np.flatnonzero(np.array(holm(paired_means(features - exact).p_value)) < 0.05)
+    assert "told apart in four, all of them on Hartmann" in page
+    assert [panels[place][0] for place in told] == ["hartmann-3"] * 4
+
+    gen = panels.index(("hartmann-3", "tv-gen"))
+    (other,) = regrets([theirs[gen % len(own)]], "tv-gen", "ucb-bocu-2", seeds)
+    found = paired_means(np.stack([features[gen] - other, exact[gen] - other]))
+    assert "UCB-BOCU-2 has less regret than those and more than these" in page
+    assert found.mean[0] < 0.0 < found.mean[1]
+    assert (found.p_value < 0.05).all()
+
+    slower = [
+        np.mean(list(numbers.at("seconds", Place(one, "ts-bocu", one)).values()))
+        / np.mean(list(sampled.at("seconds", Place(one, "ts-bocu-fourier", one)).values()))
+        for one in objectives
+        for sampled, numbers in zip(own, theirs, strict=True)
+    ]
+    assert (
+        "less than half of the time in 23 of the 24 panels of figure 2 and in three times as much in one (plant, WCS"
+        in page
+    )
+    assert [panels[place] for place in np.flatnonzero(np.array(slower) > 0.5)] == [("plant", "mmd-wcs")]
+    assert 2.75 < max(slower) < 3.5
+
+    def spread(problem):
+        specification = (
+            maker["plan_of"](root / maker["file_of"]("tay2024-fourier"), root)
+            .branches[problem, "tv-gen", "ts-bocu-fourier"]
+            .specification
+        )
+        run = SeedRun(specification, build_problem(specification["problem"], {}), 1000)
+        while run.t <= 500:
+            run.play()
+        generator = np.random.default_rng(0)
+        tables = [run.algorithm.sampler.draw(run.algorithm.posterior, generator) for _ in range(40)]
+        return np.sqrt(np.var(tables, axis=0, ddof=1).mean() / run.algorithm.posterior.variance().mean())
+
+    assert "half as far" in page
+    assert 0.45 < spread("hartmann-3") < 0.55
+    assert "nine tenths" in page
+    assert 0.85 < spread("gp-sample") < 0.95
