@@ -19,7 +19,7 @@ from bocu.sweep.evaluation.claims.model import Claim
 from bocu.sweep.evaluation.claims.numbers import CubeNumbers
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts, write_verdicts
-from bocu.sweep.evaluation.claims.reduced import add_seeds, freeze, numbers_in, read_reduced, reduce_results
+from bocu.sweep.evaluation.claims.reduced import freeze, numbers_in, read_reduced, reduce_results
 from bocu.sweep.evaluation.claims.verdicts import verdicts
 from bocu.sweep.evaluation.regions import region
 
@@ -195,39 +195,71 @@ def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_s
     assert said(records, older) == ["What is asked of `synthetic` is as frozen with it."]
 
 
-def test_seeds_that_go_on_from_published_ones_join_them(tmp_path):
+def reduced_part(folder, cubes, seeds, name="name", earlier=None):
+    """Reduce cubes by label, of an experiment of two problems and 36 seeds, of which some seeds were run."""
+    asked = {"first": seeds[0], "count": len(seeds)}
+    made = {"config": {"seeds": asked}, "stated": {"seeds": SEEDS}}
+    record = {"made_from": made, "seeds": {**asked, "per_job": 4}, "iterations_of": {"wells": 1, "ponds": 1}}
+    for label, cube in cubes.items():
+        told = {"commit": name, "kernel": name, **cube.attrs, "problem_label": label}
+        synthetic_cubes.write(cube.sel(seed=list(seeds)).assign_attrs(told), folder / f"synthetic/cubes/{label}.nc")
+    (folder / "synthetic/experiment.json").write_text(json.dumps(record))
+    reduce_results(folder / "synthetic", folder / "synthetic.nc", earlier=earlier)
+    return folder / "synthetic.nc"
+
+
+@pytest.fixture
+def two():
+    """Two problems, every run of which is done."""
+    done = noisy(stream=1)
+    done["status"][:] = 1
+    return {"wells": noisy().assign(status=done["status"]), "ponds": done}
+
+
+@pytest.mark.parametrize(
+    "parts", [[("wells ponds", 0, 12), ("wells ponds", 12, 36)], [("ponds", 0, 36), ("wells", 0, 36)]]
+)
+def test_what_joins_published_results_makes_those_of_the_whole(two, parts, tmp_path):
     """Reduced in two parts, one after the other, results are those of the whole."""
-    cube = noisy()
-    cube["status"][:] = 1
-    made = {"config": {"seeds": {"count": 12}}, "stated": {"seeds": 36}}
-    parts = {"whole": range(36), "first": range(12), "then": range(12, 36)}
-    told = {name: name for name in ("commit", "kernel")}
-    for name, seeds in parts.items():
-        folder = tmp_path / name / "synthetic"
-        attributes = {key: f"{value}-{name}" for key, value in told.items()}
-        synthetic_cubes.write(cube.sel(seed=list(seeds)).assign_attrs(attributes), folder / "cubes/wells.nc")
-        record = {"made_from": made, "seeds": {"first": seeds[0], "count": len(seeds)}, "iterations_of": {"wells": 1}}
-        (folder / "experiment.json").write_text(json.dumps(record))
-        reduce_results(folder, tmp_path / f"{name}.nc")
-    assert read_reduced(tmp_path / "first.nc").trial == "reduced: 12 of 36 seeds"
-    first, then = tmp_path / "first.nc", tmp_path / "then.nc"
-    freeze(first, [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
+    made = [
+        ({label: two[label] for label in labels.split()}, range(first, last), name)
+        for (labels, first, last), name in zip(parts, ("first", "then"), strict=True)
+    ]
+    first, then = made
+    earlier = reduced_part(tmp_path / "first", *first)
+    freeze(earlier, [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
+    joined, whole = reduced_part(tmp_path / "then", *then, earlier), reduced_part(tmp_path / "whole", two, range(36))
+    both, wanted = read_netcdf(joined), read_netcdf(whole)
+    assert both.drop_attrs().identical(wanted.drop_attrs())
+    assert json.loads(both.attrs.pop("kernel")) == ["first", "then"]
+    del wanted.attrs["kernel"], wanted.attrs["commit"], both.attrs["commit"]
+    assert json.loads(both.attrs.pop("checks")) == read_reduced(earlier).checks != {}
+    assert both.attrs == wanted.attrs
 
-    with pytest.raises(BocuError, match=r"then\.nc: found seeds up to 35; wanted: up to -1, before 0"):
-        add_seeds(first, then, record)
-    add_seeds(then, first, record)
-    both, whole = read_netcdf(then), read_netcdf(tmp_path / "whole.nc")
-    assert both.drop_attrs().identical(whole.drop_attrs())
-    assert json.loads(both.attrs["kernel"]) == ["kernel-first", "kernel-then"]
-    found = read_reduced(then)
-    assert (found.trial, found.settings) == ("", {"seeds": {"first": 0, "count": 36}})
-    assert found.checks == read_reduced(first).checks != {}
 
-    shorter = tmp_path / "shorter/synthetic"
-    synthetic_cubes.write(cube.drop_sel(algorithm="mle").sel(seed=range(12, 36)), shorter / "cubes/wells.nc")
-    reduce_results(shorter, tmp_path / "shorter.nc")
-    with pytest.raises(BocuError, match=r"first\.nc: found another about, curve_row, row_algorithm, .* than in what"):
-        add_seeds(tmp_path / "shorter.nc", first, record)
+def test_a_problem_may_join_with_fewer_seeds(two, tmp_path):
+    earlier = reduced_part(tmp_path / "first", {"ponds": two["ponds"]}, range(12, 36))
+    found = read_reduced(reduced_part(tmp_path / "then", two, range(12), earlier=earlier))
+    for label, count in (("wells", 12), ("ponds", 36)):
+        expected = CubeNumbers(two[label].sel(seed=range(count)).assign_attrs(problem_label=label))
+        place = Place("any", "mle", "so")
+        assert found.problems[label].at("final", place) == expected.at("final", place)
+
+
+def test_what_does_not_join_published_results_is_refused(two, tmp_path):
+    wells = two["wells"]
+    earlier = reduced_part(tmp_path / "earlier", {"wells": wells}, range(12))
+    assert read_reduced(earlier).trial == "reduced: 12 of 36 seeds"
+    other = {
+        "'wells': found seed 11, which the cubes have too": ({"wells": wells}, range(11, 36)),
+        "found seeds 0 to 11; wanted: no gap between them and the others": ({"wells": wells}, range(13, 36)),
+        "'wells': found another algorithms than": ({"wells": wells.drop_sel(algorithm="mle")}, range(12, 36)),
+        "found synthetic; wanted: other": ({"ponds": two["ponds"].assign_attrs(experiment="other")}, range(12)),
+    }
+    for place, (told, part) in enumerate(other.items()):
+        with pytest.raises(BocuError, match=rf"earlier/synthetic\.nc: {told}"):
+            reduced_part(tmp_path / str(place), *part, earlier=earlier)
+        assert not (tmp_path / str(place) / "synthetic.nc").exists()
 
 
 def test_what_is_no_reduction_is_refused(results, tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import netCDF4
 import numpy as np
@@ -98,6 +99,31 @@ def test_identities_of_file_and_experiment_are_the_same(pipeline):
     )
     assert of_file == of_experiment
     assert "pe-gp-ucb" in of_file
+
+
+def test_seeds_run_elsewhere_join_those_that_were_submitted(pipeline, tmp_path):
+    elsewhere = Pipeline(tmp_path)
+    elsewhere.configuration(tiny(seeds={"first": 4, "count": 2, "per_job": 2}))
+    elsewhere.snakemake("--configfile", "experiment.yaml", "--executor", "warm", "--jobs", "2")
+
+    def join(file, folder="results/tiny", **options):
+        file = pipeline.folder / file
+        return elsewhere.run("bocu", "reduce", folder, "--add", str(file), "--output", "six.nc", **options)
+
+    join("tiny.nc")
+    told = checked(pipeline, str(tmp_path / "six.nc"))
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert elsewhere.run("bocu", "id", "six.nc").stdout == pipeline.run("bocu", "id", "tiny.nc").stdout
+    assert read_netcdf(tmp_path / "six.nc")["seed"].values.tolist() == list(range(6))
+
+    revised = doctored(pipeline, lambda data: restated(data, place_of(data, "algorithm"), revision=7))
+    told = join(revised, check=False).stderr
+    assert re.match(r"error: algorithm '[\w-]+': known by \S+ in what joins; now \S+\n", told)
+    config = json.loads(read_netcdf(pipeline.folder / "tiny.nc").attrs["archived"])["config"]
+    other = doctored(pipeline, lambda data: archived(data, config={**config, "threads": 2}))
+    assert "what joins is of another experiment of this name" in join(other, check=False).stderr
+    (tmp_path / "results/tiny").rename(tmp_path / "tiny")
+    assert "no record of what it was made from" in join("tiny.nc", "tiny", check=False).stderr
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,7 @@ def reduce_command(
     ] = False,
     add: Annotated[
         Path | None,
-        typer.Option(
-            help="Reduced results of the same experiment, whose seeds these go on from: both are in the file."
-        ),
+        typer.Option(help="Reduced results of the same experiment, of other seeds or problems: both are in the file."),
     ] = None,
     trust: Trust = False,
 ) -> None:
@@ -109,8 +107,8 @@ def reduce_command(
 
     It holds, seed by seed, every number that a claim can ask for, and regret summed up to some rounds: `bocu claims
     --results` judges by it, and `bocu diff --within` compares with it. Where the folder says what it was made from, it
-    also holds what its branches are known by (`bocu id`). With `--add` more seeds join those that were published, of
-    which no run file is needed. `bocu submit` makes the same for the archive.
+    also holds what its branches are known by (`bocu id`). With `--add` it joins what was published of other seeds or
+    problems, of which no run file is needed. `bocu submit` makes the same for the archive.
     """
     write_reduced(folder, output, final, trust, earlier=add)
 
@@ -126,23 +124,22 @@ def write_reduced(
     """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
     from bocu.core.io.files import atomic_path
     from bocu.sweep.archive.entries import identify
-    from bocu.sweep.evaluation.claims.reduced import add_seeds, read_reduced, reduce_results
+    from bocu.sweep.evaluation.claims.reduced import cubes_in, read_reduced, reduce_results
     from bocu.sweep.experiment.paths import RESULTS
     from bocu.sweep.experiment.record import MADE_FROM, record_in
     from bocu.sweep.opening import merged, plan_of, sources_as_made
 
+    before = read_reduced(earlier) if earlier else None
     here = folder.resolve() == Path(RESULTS, folder.name).resolve()  # what it was made from is told by its name
     known = here and MADE_FROM in record_in(folder)
-    if added and not known:
+    if (added or (before and before.identities)) and not known:
         raise BocuError(f"{folder}: no record of what it was made from; {RESULTS}/NAME of a sweep of here is wanted")
     sources = sources_as_made(folder.name) if known else None
     plan = plan_of(sources, trust) if sources else None
     with atomic_path(output) as file:
-        reduce_results(folder, file, final)
+        reduce_results(folder, file, final, earlier)
         if sources and plan:
-            identify(file, plan, merged(sources), added)
-        if earlier:
-            add_seeds(file, earlier, record_in(folder))
+            identify(file, plan, merged(sources), added, [cube.stem for cube in cubes_in(folder)], before)
     reduced = read_reduced(output)
     problems = counted(len(reduced.problems), "problem")
     typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

@@ -136,6 +136,7 @@ def identify(
     config: Mapping[str, Any],
     added: Mapping[str, str] | None = None,
     problems: Collection[str] | None = None,
+    earlier: Reduced | None = None,
 ) -> None:
     """Write into reduced results what their branches are known by, and all that it takes to play them again.
 
@@ -145,6 +146,10 @@ def identify(
         config: the experiment's files and settings, merged.
         added: who submits it and how; None: nobody does.
         problems: labels of those that are known by it; all of the file, if left out.
+        earlier: results in the file that were made before, whose problems are known by it as they were.
+
+    Raises:
+        BocuError: those are of another experiment, or a label of theirs is known by something else now.
     """
     from bocu.sweep.archive.identities import asked_of, identities_of  # what lists an archive needs none of it
 
@@ -156,8 +161,26 @@ def identify(
         about["config"]["data"] = plan.experiment.data.source
     if added:
         about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
-    # Labels may be numbers in YAML, and are text in JSON.
-    write_netcdf(with_identities(data, found.stated, found.problems, json.loads(json.dumps(about))), file)
+    about = json.loads(json.dumps(about))  # labels may be numbers in YAML, and are text in JSON
+    stated, identities = found.stated, found.problems
+    if earlier and earlier.identities:
+        if about["config"] != earlier.about.get("config"):
+            raise BocuError(f"{file.name}: what joins is of another experiment of this name, or of an earlier version")
+        now, then = _known_by(identities), _known_by(earlier.identities)
+        if other := sorted(key for key in {*now} & {*then} if now[key] != then[key]):
+            kind, label = other[0]
+            raise BocuError(f"{kind} '{label}': known by {then[other[0]]} in what joins; now {now[other[0]]}")
+        stated, identities = {**earlier.stated, **stated}, {**earlier.identities, **identities}
+    write_netcdf(with_identities(data, stated, identities, about), file)
+
+
+def _known_by(identities: Mapping[str, Plain]) -> dict[tuple[str, str], str]:
+    """Return what every label of a kind is known by; methods are by the same on every problem."""
+    found = {("problem", label): str(of["problem"]) for label, of in identities.items()}
+    for of in identities.values():
+        for kind in ("objectives", "algorithms", "metrics"):
+            found |= {(kind.removesuffix("s"), label): str(known) for label, known in of[kind].items()}
+    return found
 
 
 def told_of(plan: "Plan") -> Plain:

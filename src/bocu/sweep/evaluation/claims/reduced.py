@@ -29,7 +29,7 @@ from bocu.sweep.evaluation.claims.records import checks_of, read_verdicts
 from bocu.sweep.evaluation.cubes import CUBE_DIMENSIONS
 from bocu.sweep.experiment.branches import NO_OBJECTIVE
 from bocu.sweep.experiment.paths import PARTIAL, RESULTS
-from bocu.sweep.experiment.record import record_in, settings_of, trial_of
+from bocu.sweep.experiment.record import MADE_FROM, record_in, settings_of, trial_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,7 +50,7 @@ FINAL = ("final", "payoff", "seconds", "share", "rejected")
 """Words that are one number of all rounds: what files of many problems keep, to be small."""
 _LABELS = ("word", "problem", "objective", "algorithm", "metric", "prior")
 _OF_THE_PROBLEM = ("title", "payoff_units", "data_label")
-_SUMMARY, _MISSING = "summary", "missing"
+_SUMMARY, _MISSING, _PLANNED = "summary", "missing", "iterations_of"
 
 
 @dataclass(frozen=True)
@@ -73,79 +73,43 @@ class Reduced:
     about: Plain = field(default_factory=dict)
     runs: int = 0  #: how many stand in it.
     missing: tuple[str, ...] = ()  #: labels of planned problems of which nothing was gathered.
+    by_round: frozenset[str] = frozenset()  #: labels of problems of which every round is kept.
+    provenance: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: as `collected` tells it.
 
 
-def reduce_results(folder: Path, output: Path, final: bool = False) -> None:
+def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Path | None = None) -> None:
     """Reduce the results of an experiment to one file.
 
     Args:
         folder: such as `results/NAME`; of a sweep that is not finished, what was gathered of it.
         output: the file.
         final: whether to keep the words of `FINAL` alone, and no regret up to a round.
+        earlier: reduced results of the same experiment, of other problems or seeds, which are in the file too; what was
+            frozen there stays.
 
     Raises:
-        BocuError: there are no cubes, or one cannot be read.
+        BocuError: there are no cubes, or one cannot be read; or the earlier results are of another experiment, hold
+            some of the same runs, or leave a gap between their seeds and these.
     """
-    files, described, judged = cubes_in(folder), record_in(folder), folder / "claims/verdicts.json"
+    cubes = {file.stem: file for file in cubes_in(folder)}
+    described, judged = record_in(folder), folder / "claims/verdicts.json"
     asked = read_verdicts(judged) if judged.is_file() else []
+    before = read_reduced(earlier) if earlier else None
     by_round = {one["problem"] for claim in asked if claim["blocks"] for one in claim["comparisons"]}
-    reduction = _Reduction(final, by_round)
-    for file in files:
-        with open_netcdf(file, decode_times=False) as cube, reading(file):
-            refuse_other_schema(file, cube.attrs)
-            reduction.add(cube)
-    data = reduction.dataset(described)
+    reduction = _Reduction(by_round | (before.by_round if before else set()), earlier)
+    for label in _in_order({*cubes, *(before.problems if before else ())}, described):
+        if file := cubes.get(label):
+            with open_netcdf(file, decode_times=False) as cube, reading(file):
+                refuse_other_schema(file, cube.attrs)
+                reduction.add_cube(cube, final)
+        if before and isinstance(numbers := before.problems.get(label), ReducedNumbers):
+            reduction.add(numbers, numbers.about)
+    data = reduction.dataset(reduction.joined(before, described) if before else described)
     if own := [claim for claim in asked if claim["experiment"] == data.attrs["experiment"]]:
         data.attrs[CHECKS] = canonical_json(checks_of(own))
+    if before and before.checks is not None:
+        data.attrs[CHECKS] = canonical_json(before.checks)
     write_netcdf(data, output)
-
-
-def add_seeds(file: Path, earlier: Path, record: Mapping[str, Any]) -> None:
-    """Put the seeds of earlier reduced results of the same experiment before those of a file.
-
-    Args:
-        file: reduced results; replaced.
-        earlier: whose seeds go on to those of `file`; what was frozen there stays.
-        record: of the experiment that `file` was made of.
-
-    Raises:
-        BocuError: they are of another experiment, or their seeds do not go on to those of `file`.
-    """
-    import xarray as xr
-
-    read_reduced(earlier)  # strangers may send it
-    parts = [read_netcdf(earlier, sealed=True), read_netcdf(file, sealed=True)]
-    theirs, mine = (of["seed"].values.tolist() for of in parts)
-    if theirs[-1] + 1 != mine[0]:
-        raise BocuError(f"{earlier}: found seeds up to {theirs[-1]}; wanted: up to {mine[0] - 1}, before {mine[0]}")
-    fixed = [
-        {str(name): part[name].values.tolist() for name in part.variables if "seed" not in part[name].dims}
-        for part in parts
-    ]
-    abouts = [[json.loads(text) for text in of["about"]] for of in fixed]
-    finished = [[about.pop("finished") for about in of] for of in abouts]
-    before, now = ({**of, "about": told} for of, told in zip(fixed, abouts, strict=True))
-    if other := sorted(name for name in {**before, **now} if before.get(name) != now.get(name)):
-        raise BocuError(f"{earlier}: found another {', '.join(other)} than in what its seeds are added to: other runs")
-    counted = [
-        canonical_json({**about, "finished": sum(counts)}) for about, *counts in zip(abouts[1], *finished, strict=True)
-    ]
-    both = xr.concat(
-        [part.assign(about=_told("problem", counted, part["about"].attrs["long_name"])) for part in parts],
-        "seed",
-        data_vars="minimal",
-        coords="minimal",
-        compat="equals",
-    )
-    seeds = {"first": theirs[0], "count": len(theirs) + len(mine)}
-    attributes = {
-        **parts[1].attrs,
-        **united(collected(part.attrs) for part in parts),
-        "settings": canonical_json(settings_of(record) | {"seeds": seeds}),
-        "trial": trial_of({**record, "seeds": seeds}),
-        **{key: value for key, value in parts[0].attrs.items() if key == CHECKS},
-    }
-    write_netcdf(both.assign_attrs(attributes), file)
 
 
 def freeze(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
@@ -161,13 +125,18 @@ def cubes_in(folder: Path) -> list[Path]:
     Raises:
         BocuError: there are none.
     """
-    planned = record_in(folder).get("iterations_of")
+    described = record_in(folder)
     for part in ("", PARTIAL.strip("/")):
         found = {file.stem: file for file in (folder / part / "cubes").glob("*.nc") if file.stem != _SUMMARY}
-        labels = sorted(found) if planned is None else [label for label in planned if label in found]
-        if labels:
+        if labels := [label for label in _in_order(found, described) if label in described.get(_PLANNED, found)]:
             return [found[label] for label in labels]
     raise BocuError(f"{folder}: no cubes in it; a folder such as {RESULTS}/NAME is wanted, after `snakemake partial`")
+
+
+def _in_order(labels: Collection[str], described: Plain) -> list[str]:
+    """Return labels of problems as they are planned, and those that are not after them by name."""
+    planned = [label for label in described.get(_PLANNED, ()) if label in labels]
+    return [*planned, *sorted({*labels} - {*planned})]
 
 
 def read_reduced(path: Path) -> Reduced:
@@ -190,7 +159,9 @@ def read_reduced(path: Path) -> Reduced:
         about = json.loads(data.attrs.get(ARCHIVED, "{}"))
         _check_known(problems, stated, identities, about)
         name, missing = str(data.attrs["experiment"]), tuple(map(str, json.loads(data.attrs.get(_MISSING, "[]"))))
-        return Reduced(name, settings, trial, seeds, problems, checks, stated, identities, about, _runs(data), missing)
+        known_by = (stated, identities, about)
+        kept = table.by_round_of, collected(data.attrs)
+        return Reduced(name, settings, trial, seeds, problems, checks, *known_by, _runs(data), missing, *kept)
 
 
 class _Stated(pydantic.BaseModel):
@@ -308,6 +279,7 @@ class ReducedNumbers(Numbers):
 
     def __init__(self, problem: str, about: Plain, table: "_Table") -> None:
         self._table, self._kept, self._words = table, list(about["kept"]), about.get("words")
+        self.about = about
         self.data_label = str(about["data_label"])
         self.kept_rounds = {*self._kept, int(about["rounds"])}
         known = Known(problem, **{key: about[key] for key in ("algorithms", "metrics", "rounds", "priors")})
@@ -356,80 +328,128 @@ class _Table:
         if "by_round" in data:
             self.series_of = {int(row): place for place, row in enumerate(data["series_row"].values)}
             self.by_round: np.ndarray = data["by_round"].values
+        self.by_round_of = frozenset(columns[1][row] for row in self.series_of)
         self.seeds: np.ndarray = data["seed"].values
         self.about = dict(zip(*(data[key].values.astype(str).tolist() for key in ("problem", "about")), strict=True))
 
 
 class _Reduction:
-    """What is gathered of cubes, one after another."""
+    """What is gathered of problems, one after another, and of the seeds of one in parts.
 
-    def __init__(self, final: bool, by_round: Collection[str]) -> None:
-        self.final, self.by_round = final, by_round
-        self.series: dict[int, Mapping[int, np.ndarray]] = {}
-        self.about: dict[str, str] = {}
-        self.rows: list[tuple[str, ...]] = []
-        self.samples: list[Sample] = []
-        self.curves: dict[int, list[Sample]] = {}
-        self.provenance: list[dict[str, list[str]]] = []
+    Args:
+        by_round: labels of problems of which every round is kept.
+        earlier: the file whose numbers join those of the cubes.
+    """
+
+    def __init__(self, by_round: Collection[str], earlier: Path | None) -> None:
+        self.by_round, self.earlier = by_round, earlier
+        self.about: dict[str, Plain] = {}
+        self.samples: dict[tuple[str, ...], dict[int, float]] = {}  # by what stands before a row
+        self.curves: dict[tuple[str, ...], list[dict[int, float]]] = {}
+        self.series: dict[tuple[str, ...], dict[int, np.ndarray]] = {}
+        self.provenance: list[Mapping[str, Sequence[str]]] = []
         self.shared: Plain = {}
 
-    def add(self, cube: "xr.Dataset") -> None:
+    def add_cube(self, cube: "xr.Dataset", final: bool) -> None:
         numbers = CubeNumbers(cube)
         known = numbers.known
-        shares = () if self.final else SHARES
+        shares = () if final else SHARES
         kept = sorted({max(1, round(share * known.rounds)) for share in shares} - {known.rounds})
         told = asdict(known)
         about = {key: told[key] for key in ("algorithms", "metrics", "rounds", "priors")}
         about |= {"swept": numbers.swept, "finished": numbers.finished, "variables": sorted(numbers.variables)}
-        if self.final:
+        if final:
             dropped = {word.variable for word in WORDS.values()} - {WORDS[word].variable for word in FINAL}
             about |= {"words": list(FINAL), "variables": sorted(set(numbers.variables) - dropped)}
         about |= {"kept": kept, **{key: str(cube.attrs[key]) for key in _OF_THE_PROBLEM}}
-        self.about[known.problem] = canonical_json(about)
         self.shared = {key: cube.attrs[key] for key in ("experiment", "schema_version")}
         self.provenance.append(collected(cube.attrs))
+        self.add(numbers, json.loads(canonical_json(about)))
+
+    def joined(self, before: Reduced, described: Plain) -> Plain:
+        """Return the record of the experiment as if what the earlier file holds had been run with the rest.
+
+        Raises:
+            BocuError: it is of another experiment, or leaves a gap between its seeds and the others.
+        """
+        if before.experiment != self.shared["experiment"]:
+            raise BocuError(f"{self.earlier}: found {before.experiment}; wanted: {self.shared['experiment']}")
+        self.provenance.append(before.provenance)
+        seeds = {"first": self.seeds[0], "count": len(self.seeds)}
+        if self.seeds[-1] - self.seeds[0] >= len(self.seeds):
+            found = f"{before.seeds[0]} to {before.seeds[-1]}"
+            raise BocuError(f"{self.earlier}: found seeds {found}; wanted: no gap between them and the others")
+        if not described or seeds.items() <= described["seeds"].items():
+            return described
+        made = described.get(MADE_FROM, {})
+        made = {**made, "config": {**made.get("config", {}), "seeds": seeds}}
+        return {**described, "seeds": {**described["seeds"], **seeds}, MADE_FROM: made}
+
+    def add(self, numbers: Numbers, about: Plain) -> None:
+        """Add a problem, or further seeds of it.
+
+        Raises:
+            BocuError: the problem is there with something else than seeds, or with one of these.
+        """
+        known = numbers.known
+        there = self.about.get(known.problem, {**about, "finished": 0})
+        other = sorted(key for key in {**there, **about} if key != "finished" and there.get(key) != about.get(key))
+        if other:
+            raise BocuError(f"{self.earlier}: '{known.problem}': found another {', '.join(other)} than the cubes have")
+        self.about[known.problem] = {**about, "finished": there["finished"] + about["finished"]}
         for word, place in _places(known):
-            if self.final and word not in FINAL:
+            if word not in about.get("words", [word]):
                 continue
             if WORDS[word].variable not in numbers.variables or not (sample := numbers.at(word, place)):
                 continue
-            if word == "final" and kept:
-                self.curves[len(self.rows)] = [numbers.at("at", replace(place, round=round_)) for round_ in kept]
+            row = (word, known.problem, place.objective, place.algorithm, place.metric, place.prior)
+            column = self.samples.setdefault(row, {})
+            if twice := sorted({*column} & {*sample}):
+                raise BocuError(f"{self.earlier}: '{known.problem}': found seed {twice[0]}, which the cubes have too")
+            column |= sample
+            if word == "final" and (kept := about["kept"]):
+                curve = self.curves.setdefault(row, [{} for _ in kept])
+                for until, round_ in zip(curve, kept, strict=True):
+                    until |= numbers.at("at", replace(place, round=round_))
             if word in ("final", "payoff") and known.problem in self.by_round:
-                self.series[len(self.rows)] = dict(zip(sample, numbers.by_round(word, place), strict=True))
-            self.rows.append((word, known.problem, place.objective, place.algorithm, place.metric, place.prior))
-            self.samples.append(sample)
+                rounds = numbers.by_round(word, place)
+                self.series.setdefault(row, {}).update(zip(sample, rounds, strict=True))
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted({seed for sample in self.samples.values() for seed in sample})
 
     def dataset(self, described: Plain) -> "xr.Dataset":
         import xarray as xr
 
-        seeds = sorted({seed for sample in self.samples for seed in sample})
+        rows, seeds = {row: place for place, row in enumerate(self.samples)}, self.seeds
         longest = max((len(curve) for curve in self.curves.values()), default=0)
         until = np.full((len(self.curves), longest, len(seeds)), np.nan, dtype=np.float32)
         for place, curve in enumerate(self.curves.values()):
             until[place, : len(curve)] = [_spread(sample, seeds) for sample in curve]
         columns = {
-            f"row_{label}": _told("row", [row[column] for row in self.rows], f"{label} of a row")
+            f"row_{label}": _told("row", [row[column] for row in rows], f"{label} of a row")
             for column, label in enumerate(_LABELS)
         }
-        stated = {key: described[key] for key in described if key not in ("data", "made_from")}
-        missing = sorted(set(described.get("iterations_of", ())) - set(self.about))
+        stated = {key: described[key] for key in described if key not in ("data", MADE_FROM)}
+        about = [*map(canonical_json, self.about.values())]
+        missing = sorted(set(described.get(_PLANNED, ())) - set(self.about))
         return xr.Dataset(
             {
                 **columns,
                 "number": (
                     ("row", "seed"),
-                    np.array([_spread(sample, seeds) for sample in self.samples]).reshape(-1, len(seeds)),
+                    np.array([_spread(sample, seeds) for sample in self.samples.values()]).reshape(-1, len(seeds)),
                     {"long_name": "what the word stands for; not a number: nothing", "units": "those of the word"},
                 ),
-                "curve_row": _told("curve", list(self.curves), "row of the regret of all rounds"),
+                "curve_row": _told("curve", [rows[row] for row in self.curves], "row of the regret of all rounds"),
                 "regret_until": (
                     ("curve", "kept", "seed"),
                     until,
                     {"long_name": "regret summed up to a kept round of the problem", "units": "payoff_units"},
                 ),
-                **self._series(seeds),
-                "about": _told("problem", list(self.about.values()), "what is known of the problem, JSON"),
+                **self._series(rows, seeds),
+                "about": _told("problem", about, "what is known of the problem, JSON"),
             },
             {"problem": _told("problem", list(self.about), "problem"), "seed": _told("seed", seeds, "seed")},
             {
@@ -444,7 +464,7 @@ class _Reduction:
             },
         )
 
-    def _series(self, seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
+    def _series(self, rows: Mapping[tuple[str, ...], int], seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
         """Return every round of the problems whose claims are judged over rounds."""
         longest = max((len(rounds) for own in self.series.values() for rounds in own.values()), default=0)
         values = np.full((len(self.series), len(seeds), longest), np.nan, dtype=np.float32)
@@ -452,12 +472,12 @@ class _Reduction:
             for seed, rounds in own.items():
                 values[place, seeds.index(seed), : len(rounds)] = rounds
         told = {"long_name": "regret or payoff of each round from 1 on", "units": "payoff_units"}
-        row = _told("series", list(self.series), "row that is the sum of the rounds")
+        row = _told("series", [rows[row] for row in self.series], "row that is the sum of the rounds")
         return {"series_row": row, "by_round": (("series", "seed", "round"), values, told)} if self.series else {}
 
 
 def _places(known: Known) -> Iterator[tuple[str, Place]]:
-    for algorithm, objectives in known.algorithms.items():
+    for algorithm, objectives in sorted(known.algorithms.items()):  # as JSON of an earlier file has them
         for objective in objectives:
             run = functools.partial(Place, objective, algorithm)
             yield from ((word, run(metric)) for metric in known.metrics for word in _OF_A_METRIC)
