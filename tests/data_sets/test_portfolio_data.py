@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from bocu.core.io.files import read_netcdf
+from bocu.core.io.files import read_netcdf, write_netcdf
 from bocu.problems.data.means import load_mean
 from bocu.problems.data.portfolio import PUBLISHED, fit_hyperparameters, payoff_mean, prepare_portfolio, read_samples
+from bocu.sweep.archive.identities import problem_identity
+from bocu.testing.games import stated
 
 ORIGIN = {
     "dataset": "portfolio",
@@ -52,6 +54,19 @@ def test_prepared_means_predict_the_payoff(tmp_path, refused):
     assert np.sqrt(np.mean((mean(points) + smooth(points)) ** 2)) < 0.3
     with refused("no hyper-parameters 'mine'", "published, refitted"):
         load_mean(tmp_path / "s.nc", "mine")
+
+
+@pytest.mark.parametrize(("fit", "changed"), [("published", False), (None, False), ("refitted", True)])
+def test_a_fit_that_a_problem_does_not_read_is_none_of_its_identity(tmp_path, fit, changed):
+    """What torch fits has other last digits on another type of processor."""
+    raw, data = samples(tmp_path / "a"), tmp_path / "s.nc"
+    prepare_portfolio([raw], data, ORIGIN, subset=20)
+    problem = stated("problem", "portfolio-normal", {"source": "mirror", "fit": fit})
+    before = problem_identity(problem, {"data": str(data)})
+    other = read_netcdf(data)
+    other["constant"].loc["refitted"] += 1e-9
+    write_netcdf(other, data)
+    assert (str(problem_identity(problem, {"data": str(data)})) != str(before)) is changed
 
 
 def test_fit_finds_which_inputs_matter():

@@ -24,6 +24,8 @@ from bocu.robust.contexts.estimates import draw
 from bocu.robust.contexts.references import Estimate
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from bocu.learners.surrogates.box_time_varying import BoxPrior
     from bocu.learners.surrogates.grid import GridPrior
     from bocu.learners.surrogates.time_varying import TimeVaryingPrior
@@ -40,6 +42,10 @@ class ProblemParameters(Parameters):
 
     copy_of_data: ClassVar[str | None] = None
     """The parameter that says which copy of the data is read, which identities leave out: what they hold counts."""
+
+    def read_of(self, data: "xr.Dataset") -> "xr.Dataset":
+        """Return what the problem reads of a prepared file: its identity goes by that."""
+        return data
 
     def resolve(self, catalogue: "Catalogue", source: str, mirror: str | None) -> Self:
         """Settle what depends on where data come from.

@@ -23,6 +23,8 @@ from bocu.problems.prepared_data import PreparedDataParameters
 from bocu.robust.ambiguity.checks import Floats
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from bocu.problems.data.means import Mean
 
 DECISION_DIM, CONTEXT_DIM = 3, 2
@@ -37,6 +39,11 @@ class PortfolioDataParameters(PreparedDataParameters):
     fit: Literal["published", "refitted"] | None = Field(
         None, description="hyper-parameters of the surrogate; left out: published for real data, else refitted"
     )
+
+    def read_of(self, data: xr.Dataset) -> xr.Dataset:
+        from bocu.problems.data.means import of_fit  # brings xarray
+
+        return of_fit(data, self.fit)  # the other set, where torch fits it, has last digits of a type of processor
 
 
 @dataclass(frozen=True)

@@ -75,14 +75,10 @@ def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
     lacking = [name for name in ("inputs", "weights", "lengthscales", "kernel_variance") if name not in dataset]
     if lacking or dataset.attrs.get("kernel") not in KERNELS:
         raise BocuError(f"{path}: holds no Gaussian-process mean; allowed: prepared plant, infection or portfolio data")
-    if "fit" in dataset.dims:
-        allowed = [str(name) for name in dataset["fit"].values]
-        chosen = fit or dataset.attrs["default_fit"]
-        if chosen not in allowed:
-            raise BocuError(f"{path}: no hyper-parameters '{chosen}'; allowed: {', '.join(allowed)}")
-        dataset = dataset.sel(fit=chosen)
-    elif fit is not None:
-        raise BocuError(f"{path}: no hyper-parameters '{fit}'; allowed: none, the file holds one set")
+    allowed = [str(name) for name in dataset["fit"].values] if "fit" in dataset.dims else []
+    if fit is not None and fit not in allowed:
+        raise BocuError(f"{path}: no hyper-parameters '{fit}'; allowed: {', '.join(allowed) or 'none'}")
+    dataset = of_fit(dataset, fit)
     return Mean(
         names=tuple(str(name) for name in dataset["input"].values),
         inputs=dataset["inputs"].transpose("point", "input").values,
@@ -94,6 +90,11 @@ def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
         offset=float(dataset.get("offset", 0.0)),
         scale=float(dataset.get("scale", 1.0)),
     )
+
+
+def of_fit(dataset: xr.Dataset, fit: str | None) -> xr.Dataset:
+    """Return a mean's data set with one of several hyper-parameter sets alone; None: the file's own choice."""
+    return dataset.sel(fit=fit or dataset.attrs["default_fit"]) if "fit" in dataset.dims else dataset
 
 
 def mean_dataset(mean: Mean, units: list[str], bounds: tuple[np.ndarray, np.ndarray]) -> xr.Dataset:

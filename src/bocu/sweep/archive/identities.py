@@ -24,6 +24,7 @@ from bocu.core.numerics import kernel, refuse_other_kernel
 from bocu.core.plain import Inputs, Plain, Specification
 from bocu.core.rounds import CONTINUOUS
 from bocu.learners.algorithms.base import AlgorithmParameters
+from bocu.problems.base import ProblemParameters
 from bocu.sweep.experiment.plan import Plan
 from bocu.sweep.experiment.plugins import HASHED
 from bocu.sweep.experiment.products import flat
@@ -133,20 +134,21 @@ def problem_identity(specification: Specification, inputs: Inputs) -> Identity:
 
     Args:
         specification: its class and parameters.
-        inputs: the files that it is built from; of these it is what they hold.
+        inputs: the files that it is built from; of these it is what they hold, as far as the problem reads it.
 
     Raises:
         BocuError: one is not there.
     """
+    kind = load(specification["class"]).Parameters
+    parameters = kind.model_validate(specification["parameters"])
     data: dict[str, list[str]] = {}
     for name, paths in sorted(inputs.items()):
         for path in flat({name: paths}):
             if not Path(path).is_file():
                 raise BocuError(f"{path}: no such file, which {specification['class']} is built from")
-            data.setdefault(name, []).append(_values_sha256(path))
+            data.setdefault(name, []).append(_values_sha256(path, parameters))
     probe = _probe(problem_probe, canonical_json(specification), canonical_json(inputs), canonical_json(data))
-    which_copy = load(specification["class"]).Parameters.copy_of_data
-    counting = {key: value for key, value in specification["parameters"].items() if key != which_copy}
+    counting = {key: value for key, value in specification["parameters"].items() if key != kind.copy_of_data}
     return _known_by({**specification, "parameters": counting}, probe, data)
 
 
@@ -155,12 +157,12 @@ def _known_by(specification: Specification, probe: str, data: Mapping[str, list[
     return Identity({**stated, "data": data} if data else stated)
 
 
-def _values_sha256(path: str) -> str:
-    """Return the hash of what a file holds but for attributes, which say where it came from."""
+def _values_sha256(path: str, parameters: ProblemParameters) -> str:
+    """Return the hash of what a problem reads of a file but for attributes, which say where it came from."""
     if not path.endswith(".nc"):
         return sha256(path)
     with open_netcdf(path, decode_times=False) as data, reading(path):
-        return seal(data.drop_attrs(deep=False))
+        return seal(parameters.read_of(data).drop_attrs(deep=False))
 
 
 @functools.cache
