@@ -156,8 +156,11 @@ JUDGED_BESIDE = {
     "huang2024-350": "huang2024",
     "huang2024-as-published": "huang2024",
     "shifts-1-fresh": "shifts-1",
+    "tay2024-fourier": "tay2024",
 }
-"""Experiments with other settings or seeds: that of the same labels and claims beside which they are judged."""
+"""Experiments with other settings, seeds or method: that of the same labels and claims beside which they are judged."""
+SWAPPED = {"tay2024-fourier": ("ts-bocu", "ts-bocu-fourier")}
+"""Of these the one whose single method takes the place of another's: labels of both."""
 LONGER = {"huang2024-350": "huang2024"}
 """Experiments of more rounds: that of the same file."""
 FINAL_ALONE = (
@@ -443,9 +446,11 @@ def side_by_side(experiment: str, root: Path = Path()) -> str:
     """Return what is claimed of one experiment, judged by it and by another with the same labels."""
     ours, cubes = JUDGED_BESIDE[experiment], StandingCubes(root / PUBLISHED)
     file = root / f"config/claims/{ours}.yaml"
-    left = [record for record in judge(file, cubes) if record["experiment"] == ours]
-    right = judge(file, cubes, experiment)
+    right = judge(file, cubes, experiment, swap := SWAPPED.get(experiment))
+    both = {record["id"] for record in right}
+    left = [record for record in judge(file, cubes) if record["experiment"] == ours and record["id"] in both]
     command = f"bocu claims config/claims/{ours}.yaml --results docs/results --experiment {experiment}"
+    command += f" --swap {'='.join(swap)}" if swap else ""
     picture = f"{ours}-claims.svg"
     pairs = list(zip(left, right, strict=True))
     heads = ("Claim", f"`{ours}`", f"`{experiment}`")

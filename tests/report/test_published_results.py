@@ -10,6 +10,7 @@ from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.pages.report.forests import drawn_claims
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import read_reduced
+from bocu.sweep.evaluation.claims.verdicts import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR
 from bocu.sweep.evaluation.paired_means import paired_means
 from bocu.sweep.evaluation.statistics import holm
 from bocu.sweep.experiment.registry import registered
@@ -162,7 +163,7 @@ def test_the_true_bound_stands_where_its_page_says(root):
     assert f"TS-BOCU in all ten, told apart in {words[told[2]]}" in page
 
 
-def test_fourier_features_stand_where_their_page_says(root):
+def test_fourier_features_stand_where_their_page_says(root, judged):
     """Samples spread as far as they do over their own run, which is played on two problems."""
     maker = runpy.run_path(str(root / "docs/make_published.py"))
     page = " ".join((root / "docs/tay2024.md").read_text(encoding="utf-8").split())
@@ -198,6 +199,16 @@ def test_fourier_features_stand_where_their_page_says(root):
     )
     assert [panels[place] for place in np.flatnonzero(np.array(slower) > 0.5)] == [("plant", "mmd-wcs")]
     assert 2.75 < max(slower) < 3.5
+
+    assert "No claim of the paper on TS-BOCU turns to the other side by its features" in page
+    before = {record["id"]: record["verdict"] for record in judged[0]["tay2024"]}
+    swap = maker["SWAPPED"]["tay2024-fourier"]
+    now = judge(root / "config/claims/tay2024.yaml", judged[1], "tay2024-fourier", swap)
+    for_it, against_it = {HOLDS, LEANS_FOR}, {FAILS, LEANS_AGAINST}
+    assert "of ten seeds none is decided" in page
+    assert not {HOLDS, FAILS} & {record["verdict"] for record in now}
+    for sides in ({before[record["id"]], record["verdict"]} for record in now):
+        assert not (sides & for_it and sides & against_it)
 
     branches = maker["plan_of"](root / maker["file_of"]("tay2024-fourier"), root).branches
 

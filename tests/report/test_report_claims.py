@@ -271,6 +271,37 @@ def test_claims_are_asked_of_another_experiment_with_the_same_labels(claimed, th
     assert "no 'experiment'" in str(refused)
 
 
+def test_one_method_of_another_experiment_takes_the_place_of_one_of_the_files_own(there, tmp_path):
+    checks = {"one": "ratio(mle, random) < 9", "both": "ratio(oracle, mle) < 9", "other": "ratio(oracle, random) < 9"}
+    claims = [stated(id=name, statement="A claim.", check=check) for name, check in checks.items()]
+    call = there([{**claim, "experiment": "own"} for claim in claims], "own", experiment="own")
+    twice = synthetic_cubes.cube()
+    twice["regret"] = (2 * twice["regret"]).assign_attrs(twice["regret"].attrs)
+    cube = tmp_path / "results/twice/cubes/wells.nc"
+    synthetic_cubes.write(twice, cube)
+
+    def ratios(*options):
+        found = json.loads(call(*options, "--json").output)
+        return {record["id"]: record["comparisons"][0]["value"] for record in found}
+
+    def swapped(swap):
+        return "--experiment", "twice", "--swap", swap
+
+    own = ratios()
+    assert ratios("--experiment", "twice") == pytest.approx(own)
+    assert ratios(*swapped("mle=oracle")) == pytest.approx({"one": 2 * own["other"]})
+    assert ratios(*swapped("random=random")) == pytest.approx({"one": own["one"] / 2, "other": own["other"] / 2})
+    refused = {
+        "mle": "--swap: found mle; wanted: LABEL=THERE, with --experiment",
+        "mle=orcale": "no algorithm 'orcale' on 'wells'; did you mean 'oracle'?",
+        "nobody=mle": "claims.yaml: no claim about 'nobody' on the problems of twice",
+    }
+    for swap, told in refused.items():
+        assert str(call(*swapped(swap)).exception).startswith(told)
+    synthetic_cubes.write(twice.sel(iteration=twice["iteration"] < 5), cube)
+    assert str(call(*swapped("mle=oracle")).exception) == "'oracle' on 'wells': found 4 rounds; wanted: 12"
+
+
 OPENING = {
     "check": "ratio(final(random), final(mle)) < 1",
     "statement": "Random beats MLE.",

@@ -35,6 +35,10 @@ def claims_command(
         str | None,
         typer.Option(help="Judge by this one, of the same labels, what the file says of its own experiment."),
     ] = None,
+    swap: Annotated[
+        str | None,
+        typer.Option(help="Of --experiment take one method alone, THERE in the place of LABEL: LABEL=THERE."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every comparison.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a row a claim.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a section of a page.")] = False,
@@ -59,10 +63,14 @@ def claims_command(
     if len(wanted) > 1:
         raise BocuError("--json, --csv, --markdown: found several; allowed: one of them")
     cubes = StandingCubes(results)
-    records = judge(file, cubes, experiment)
+    exchanged = None if swap is None else swap.partition("=")[::2]
+    if exchanged and not (experiment and all(exchanged)):
+        raise BocuError(f"--swap: found {swap}; wanted: LABEL=THERE, with --experiment")
+    records = judge(file, cubes, experiment, exchanged)
     form = wanted[0] if wanted else Form.TEXT
     if form is Form.MARKDOWN or page is not None:
         judged_by = f" --experiment {experiment}" if experiment else ""
+        judged_by += f" --swap {swap}" if swap else ""
         judged_by += "" if results == Path("results") else f" --results {results.as_posix()}"
         written = f" --page {page.as_posix()}" if page else " --markdown"
         command = f"bocu claims {file.as_posix()}{judged_by}{written}"

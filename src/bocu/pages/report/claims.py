@@ -16,9 +16,9 @@ from bocu.core.written import NOTHING, counted, decimals, number, probability, s
 from bocu.pages.report import forests
 from bocu.pages.report.forests import AGAINST, FOR
 from bocu.pages.report.tables import NO_WIDTH, Fields, Table
-from bocu.sweep.evaluation.claims.expressions import Scope, beside_one
-from bocu.sweep.evaluation.claims.model import BY_HOW_MUCH, EACH, read_claims
-from bocu.sweep.evaluation.claims.numbers import Numbers, Source, as_numbers
+from bocu.sweep.evaluation.claims.expressions import Scope, beside_one, leaves, problems_of
+from bocu.sweep.evaluation.claims.model import BY_HOW_MUCH, EACH, Claim, read_claims
+from bocu.sweep.evaluation.claims.numbers import Numbers, Source, Swapped, as_numbers
 from bocu.sweep.evaluation.claims.parsing import parse
 from bocu.sweep.evaluation.claims.places import Known
 from bocu.sweep.evaluation.claims.planned import refuse_unknown
@@ -318,6 +318,17 @@ class StandingCubes:
             return {*reduced.problems, *reduced.missing}
         return {file.stem for part in ("", PARTIAL) for file in folder.glob(f".{part}/cubes/*.nc")} - {"summary"}
 
+    def refuse_other(self, problem: str, *experiments: str) -> None:
+        """Raise where reduced results of experiments have another problem, or metric, under the same label.
+
+        Raises:
+            BocuError: they have.
+        """
+        reduced = filter(None, map(self._reduced_results, experiments))
+        known = [{"": of["problem"], **of["metrics"]} for one in reduced if (of := one.identities.get(problem))]
+        if any(one[label] != other[label] for one in known for other in known for label in {*one} & {*other}):
+            raise BocuError(f"'{problem}': another problem or metric in {spoken(experiments)} (`bocu id`)")
+
     def scales(self, records: Sequence[Fields]) -> Iterator[str]:
         """Say at which scale claims were judged, a line an experiment."""
         about: dict[str, set[str]] = {}
@@ -374,13 +385,17 @@ def _scale(source: Source) -> str:
         return f"{counted(numbers.finished, 'seed')} and {counted(numbers.known.rounds, 'round')}{label}"
 
 
-def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> list[Fields]:
+def judge(
+    file: Path, cubes: StandingCubes, experiment: str | None = None, swap: tuple[str, str] | None = None
+) -> list[Fields]:
     """Return the records of the claims of a file, judged by the results that stand.
 
     Args:
         file: the claims.
         cubes: where results are looked for.
         experiment: judge by it what is said of the file's own experiment, and that alone; None: all claims as stated.
+        swap: take of `experiment` one algorithm alone: a label of the file's own experiment, and that of what takes its
+            place. Claims about the first are judged, but for those about the second too, or about other problems.
 
     Raises:
         BocuError: the file is faulty, or names no experiment of its own and another one is asked for; nothing stands of
@@ -388,6 +403,10 @@ def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> li
     """
     known = read_claims(file)
     stated = known.claims if experiment is None else known.asked_of(experiment)
+    if swap and experiment:
+        stated = [claim for claim in stated if _is_about(claim, swap, cubes.problems(experiment))]
+        if not stated:
+            raise BocuError(f"{file}: no claim about '{swap[0]}' on the problems of {experiment}")
     asked = sorted({claim.experiment for claim in stated if claim.check is not None})
     if asked and not any(map(cubes.problems, asked)):
         there = cubes.experiments()
@@ -398,18 +417,30 @@ def judge(file: Path, cubes: StandingCubes, experiment: str | None = None) -> li
 
         @functools.cache
         def numbers(name: str, problem: str) -> Numbers | None:
-            source = cubes.cube(name, problem)
-            return None if source is None else as_numbers(source, files)
+            source, own = cubes.cube(name, problem), swap and cubes.cube(known.experiment or "", problem)
+            if source is None or not (swap and own is not None):
+                return None if source is None else as_numbers(source, files)
+            cubes.refuse_other(problem, known.experiment or "", name)
+            return Swapped(as_numbers(own, files), swap[0], as_numbers(source, files), swap[1])
 
         def planned(name: str, problem: str) -> Known | None:
             found = numbers(name, problem)
             return None if found is None else found.known
 
+        for problem in cubes.problems(experiment) if swap and experiment else ():
+            numbers(experiment, problem)  # what is swapped is refused, and not shown as a claim that was not run
         for position, claim in enumerate(stated if experiment is None else ()):
             if problems := cubes.problems(claim.experiment):
                 own = functools.partial(planned, claim.experiment)
                 refuse_unknown(claim, problems, own, f"{file}: claims.{position}")
         return [record_of(file.name, *judged) for judged in zip(stated, verdicts(stated, numbers), strict=True)]
+
+
+def _is_about(claim: Claim, swap: tuple[str, str], problems: set[str]) -> bool:
+    """Return whether a claim is about the first of two algorithms alone, and about no other problems than these."""
+    asked = [] if claim.check is None else [*leaves(claim.node)]
+    runs = {measure.runs.partition("/")[0] for leaf in asked for measure in leaf.comparison.measures}
+    return {*swap} & runs == {swap[0]} and {*problems_of(claim.node)} <= problems
 
 
 def published_of(file: Path, experiments: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bocu.core.errors import BocuError
 from bocu.core.io.files import open_netcdf
+from bocu.core.parameters import nearest
 from bocu.sweep.evaluation.claims.expressions import WORDS, Measure, Scope, Sum, problem_of_measure
 from bocu.sweep.evaluation.claims.places import Known, Place, place_of
 from bocu.sweep.evaluation.cubes import swept_entries
@@ -218,6 +219,49 @@ class CubeNumbers(Numbers):
         else:
             said = (kept >= 0).reshape(len(kept), -1).any(axis=1)
         return self.cube["seed"].values[done & said], kept[done & said]
+
+
+class Swapped(Numbers):
+    """The numbers of a problem, with runs of another experiment on it in the place of one algorithm's.
+
+    Args:
+        own: those of all other algorithms.
+        label: of the algorithm whose place is taken.
+        other: numbers of the same problem elsewhere.
+        there: label of what takes it, there.
+
+    Raises:
+        BocuError: one of them has no such algorithm, or the other has other rounds, or lacks an objective or a metric.
+    """
+
+    def __init__(self, own: Numbers, label: str, other: Numbers, there: str) -> None:
+        known, others = own.known, other.known
+        for name, of in ((label, known), (there, others)):
+            if name not in of.algorithms:
+                raise BocuError(f"no algorithm '{name}' on '{of.problem}'; {nearest(name, of.algorithms)}")
+        if others.rounds != known.rounds:
+            raise BocuError(f"'{there}' on '{known.problem}': found {others.rounds} rounds; wanted: {known.rounds}")
+        if lacking := ({*known.algorithms[label]} - {*others.algorithms[there]}) | (
+            {*known.metrics} - {*others.metrics}
+        ):
+            raise BocuError(f"'{there}' on '{known.problem}': found nothing of {', '.join(sorted(lacking))}")
+        super().__init__(known, {*own.variables} & {*other.variables}, own.swept, min(own.finished, other.finished))
+        self.kept_rounds = own.kept_rounds & other.kept_rounds
+        self.data_label = own.data_label
+        self._own, self._label, self._other, self._there = own, label, other, there
+
+    def _column(self, word: str, place: Place) -> tuple[np.ndarray, np.ndarray]:
+        numbers, place = self._where(place)
+        return numbers._column(word, place)
+
+    def by_round(self, word: str, place: Place) -> np.ndarray:
+        numbers, place = self._where(place)
+        return numbers.by_round(word, place)
+
+    def _where(self, place: Place) -> tuple[Numbers, Place]:
+        if place.algorithm != self._label:
+            return self._own, place
+        return self._other, replace(place, algorithm=self._there)
 
 
 def sample(quantity: Sum, scope: Scope, numbers_of: Callable[[str], Numbers]) -> Sample | float:
