@@ -298,6 +298,8 @@ def test_one_method_of_another_experiment_takes_the_place_of_one_of_the_files_ow
     }
     for swap, told in refused.items():
         assert str(call(*swapped(swap)).exception).startswith(told)
+    told = call("--experiment", "thrice", "--swap", "mle=oracle").exception
+    assert str(told).startswith("claims.yaml: no results of thrice in results; did you mean 'twice'?")
     synthetic_cubes.write(twice.sel(iteration=twice["iteration"] < 5), cube)
     assert str(call(*swapped("mle=oracle")).exception) == "'oracle' on 'wells': found 4 rounds; wanted: 12"
 

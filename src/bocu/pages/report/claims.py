@@ -403,24 +403,31 @@ def judge(
     """
     known = read_claims(file)
     stated = known.claims if experiment is None else known.asked_of(experiment)
+    own_name = known.experiment or ""
+    asked = sorted({claim.experiment for claim in stated if claim.check is not None} | ({own_name} if swap else set()))
+    lacking = [name for name in asked if not cubes.problems(name)]
+    if lacking and (swap or lacking == asked):
+        there = cubes.experiments()
+        told = (
+            nearest(lacking[0], there) if there else "it holds none" if cubes.folder.exists() else "it does not exist"
+        )
+        where = published_of(file, lacking)
+        raise BocuError(f"{file}: no results of {', '.join(lacking)} in {cubes.folder}; {told}{where and f'; {where}'}")
     if swap and experiment:
         stated = [claim for claim in stated if _is_about(claim, swap, cubes.problems(experiment))]
         if not stated:
             raise BocuError(f"{file}: no claim about '{swap[0]}' on the problems of {experiment}")
-    asked = sorted({claim.experiment for claim in stated if claim.check is not None})
-    if asked and not any(map(cubes.problems, asked)):
-        there = cubes.experiments()
-        told = nearest(asked[0], there) if there else "it holds none" if cubes.folder.exists() else "it does not exist"
-        where = published_of(file, asked)
-        raise BocuError(f"{file}: no results of {', '.join(asked)} in {cubes.folder}; {told}{where and f'; {where}'}")
     with ExitStack() as files:
 
         @functools.cache
         def numbers(name: str, problem: str) -> Numbers | None:
-            source, own = cubes.cube(name, problem), swap and cubes.cube(known.experiment or "", problem)
-            if source is None or not (swap and own is not None):
+            source = cubes.cube(name, problem)
+            if source is None or not swap:
                 return None if source is None else as_numbers(source, files)
-            cubes.refuse_other(problem, known.experiment or "", name)
+            cubes.refuse_other(problem, own_name, name)
+            own = cubes.cube(own_name, problem)
+            if own is None:
+                return None
             return Swapped(as_numbers(own, files), swap[0], as_numbers(source, files), swap[1])
 
         def planned(name: str, problem: str) -> Known | None:
