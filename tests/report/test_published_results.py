@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bocu.core.errors import BocuError
 from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.pages.report.forests import drawn_claims
 from bocu.sweep.evaluation.claims.places import Place
@@ -210,6 +211,9 @@ def test_fourier_features_stand_where_their_page_says(root, judged):
     assert not {HOLDS, FAILS} & {record["verdict"] for record in now}
     for sides in ({before[record["id"]], record["verdict"]} for record in now):
         assert not (sides & for_it and sides & against_it)
+
+    with pytest.raises(BocuError, match="another problem or metric in tay2024 and unknown-prior-contextual"):
+        judge(root / "config/claims/tay2024.yaml", judged[1], "unknown-prior-contextual", ("ts-bocu", "pe-gp-ucb"))
 
     branches = maker["plan_of"](root / maker["file_of"]("tay2024-fourier"), root).branches
 

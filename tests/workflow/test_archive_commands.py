@@ -118,10 +118,10 @@ def test_seeds_run_elsewhere_join_those_that_were_submitted(pipeline, tmp_path):
 
     revised = doctored(pipeline, lambda data: restated(data, place_of(data, "algorithm"), revision=7))
     told = join(revised, check=False).stderr
-    assert re.match(r"error: algorithm '[\w-]+': known by \S+ in what joins; now \S+\n", told)
+    assert re.match(r"error: \S+/doctored\.nc: algorithm '[\w-]+': known by \S+; wanted: \S+, as now\n", told)
     config = json.loads(read_netcdf(pipeline.folder / "tiny.nc").attrs["archived"])["config"]
     other = doctored(pipeline, lambda data: archived(data, config={**config, "threads": 2}))
-    assert "what joins is of another experiment of this name" in join(other, check=False).stderr
+    assert "doctored.nc: found another threads than the experiment has" in join(other, check=False).stderr
     (tmp_path / "results/tiny").rename(tmp_path / "tiny")
     assert "no record of what it was made from" in join("tiny.nc", "tiny", check=False).stderr
 

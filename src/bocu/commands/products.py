@@ -129,17 +129,16 @@ def write_reduced(
     from bocu.sweep.experiment.record import MADE_FROM, record_in
     from bocu.sweep.opening import merged, plan_of, sources_as_made
 
-    before = read_reduced(earlier) if earlier else None
     here = folder.resolve() == Path(RESULTS, folder.name).resolve()  # what it was made from is told by its name
     known = here and MADE_FROM in record_in(folder)
-    if (added or (before and before.identities)) and not known:
+    if (added or (earlier and read_reduced(earlier).identities)) and not known:
         raise BocuError(f"{folder}: no record of what it was made from; {RESULTS}/NAME of a sweep of here is wanted")
     sources = sources_as_made(folder.name) if known else None
     plan = plan_of(sources, trust) if sources else None
     with atomic_path(output) as file:
         reduce_results(folder, file, final, earlier)
         if sources and plan:
-            identify(file, plan, merged(sources), added, [cube.stem for cube in cubes_in(folder)], before)
+            identify(file, plan, merged(sources), added, [cube.stem for cube in cubes_in(folder)], earlier)
     reduced = read_reduced(output)
     problems = counted(len(reduced.problems), "problem")
     typer.echo(f"{output}: {problems} of {reduced.experiment}, {size(output.stat().st_size)}")

@@ -76,8 +76,9 @@ def load_mean(path: str | os.PathLike[str], fit: str | None = None) -> Mean:
     if lacking or dataset.attrs.get("kernel") not in KERNELS:
         raise BocuError(f"{path}: holds no Gaussian-process mean; allowed: prepared plant, infection or portfolio data")
     allowed = [str(name) for name in dataset["fit"].values] if "fit" in dataset.dims else []
-    if fit is not None and fit not in allowed:
-        raise BocuError(f"{path}: no hyper-parameters '{fit}'; allowed: {', '.join(allowed) or 'none'}")
+    chosen = fit or dataset.attrs.get("default_fit", "")
+    if chosen not in (allowed or [""]):
+        raise BocuError(f"{path}: no hyper-parameters '{chosen}'; allowed: {', '.join(allowed) or 'none'}")
     dataset = of_fit(dataset, fit)
     return Mean(
         names=tuple(str(name) for name in dataset["input"].values),

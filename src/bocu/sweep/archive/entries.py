@@ -136,7 +136,7 @@ def identify(
     config: Mapping[str, Any],
     added: Mapping[str, str] | None = None,
     problems: Collection[str] | None = None,
-    earlier: Reduced | None = None,
+    earlier: Path | None = None,
 ) -> None:
     """Write into reduced results what their branches are known by, and all that it takes to play them again.
 
@@ -146,7 +146,7 @@ def identify(
         config: the experiment's files and settings, merged.
         added: who submits it and how; None: nobody does.
         problems: labels of those that are known by it; all of the file, if left out.
-        earlier: results in the file that were made before, whose problems are known by it as they were.
+        earlier: reduced results that joined it, whose problems are known by it as they were.
 
     Raises:
         BocuError: those are of another experiment, or a label of theirs is known by something else now.
@@ -163,14 +163,15 @@ def identify(
         about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
     about = json.loads(json.dumps(about))  # labels may be numbers in YAML, and are text in JSON
     stated, identities = found.stated, found.problems
-    if earlier and earlier.identities:
-        if about["config"] != earlier.about.get("config"):
-            raise BocuError(f"{file.name}: what joins is of another experiment of this name, or of an earlier version")
-        now, then = _known_by(identities), _known_by(earlier.identities)
-        if other := sorted(key for key in {*now} & {*then} if now[key] != then[key]):
-            kind, label = other[0]
-            raise BocuError(f"{kind} '{label}': known by {then[other[0]]} in what joins; now {now[other[0]]}")
-        stated, identities = {**earlier.stated, **stated}, {**earlier.identities, **identities}
+    if earlier and (before := read_reduced(earlier)).identities:
+        mine, theirs = about["config"], before.about.get("config", {})
+        if other := sorted(key for key in {*mine} | {*theirs} if mine.get(key) != theirs.get(key)):
+            raise BocuError(f"{earlier}: found another {', '.join(other)} than the experiment has; wanted: the same")
+        now, then = _known_by(identities), _known_by(before.identities)
+        for kind, label in sorted(key for key in {*now} & {*then} if now[key] != then[key]):
+            told = f"known by {then[kind, label]}; wanted: {now[kind, label]}, as now"
+            raise BocuError(f"{earlier}: {kind} '{label}': {told}")
+        stated, identities = {**before.stated, **stated}, {**before.identities, **identities}
     write_netcdf(with_identities(data, stated, identities, about), file)
 
 

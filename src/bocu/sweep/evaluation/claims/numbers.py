@@ -241,9 +241,8 @@ class Swapped(Numbers):
                 raise BocuError(f"no algorithm '{name}' on '{of.problem}'; {nearest(name, of.algorithms)}")
         if others.rounds != known.rounds:
             raise BocuError(f"'{there}' on '{known.problem}': found {others.rounds} rounds; wanted: {known.rounds}")
-        if lacking := ({*known.algorithms[label]} - {*others.algorithms[there]}) | (
-            {*known.metrics} - {*others.metrics}
-        ):
+        unpursued = {*known.algorithms[label]} - {*others.algorithms[there]}
+        if lacking := unpursued | ({*known.metrics} - {*others.metrics}):
             raise BocuError(f"'{there}' on '{known.problem}': found nothing of {', '.join(sorted(lacking))}")
         super().__init__(known, {*own.variables} & {*other.variables}, own.swept, min(own.finished, other.finished))
         self.kept_rounds = own.kept_rounds & other.kept_rounds
