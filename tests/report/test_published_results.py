@@ -10,6 +10,7 @@ import pytest
 from bocu.core.errors import BocuError
 from bocu.pages.report.claims import BEGIN, END, StandingCubes, judge, section
 from bocu.pages.report.forests import drawn_claims
+from bocu.sweep.archive.entries import Archive
 from bocu.sweep.evaluation.claims.places import Place
 from bocu.sweep.evaluation.claims.reduced import read_reduced
 from bocu.sweep.evaluation.claims.verdicts import FAILS, HOLDS, LEANS_AGAINST, LEANS_FOR
@@ -314,3 +315,14 @@ def test_what_is_told_of_huang_as_published_is_so(root):
     found = {(side, problem) for apart, _, side, problem in ahead if apart}
     assert found == {(0, "newsvendor"), (1, "ackley"), (1, "ackley-2-4")}
     assert all(sign for apart, sign, *_ in ahead if apart)
+
+
+def test_what_the_page_says_to_play_again_is_what_was_noted(root):
+    page = (root / "docs/results.md").read_text(encoding="utf-8")
+    named = page[page.index("**What today's code plays again.**") : page.index("; and `huang2024-estimates`")]
+    first, rest, cut = (set(re.findall(r"`([a-z0-9-]+)`", part)) for part in named.split(";")[1:])
+    noted = {entry.file.stem: entry.checked for entry in Archive(root / "docs/results").entries if entry.checked}
+    assert first | rest | cut == set(noted)
+    assert {name for name, found in noted.items() if len(found["seeds"]) == 2} == first
+    assert {name: found["rounds"] for name, found in noted.items() if "rounds" in found} == dict.fromkeys(cut, 136)
+    assert not any(found["regrets"]["same to rounding"] for found in noted.values())
