@@ -195,7 +195,7 @@ def test_what_claims_asked_when_results_were_reduced_is_kept_and_a_change_says_s
     assert said(records, older) == ["What is asked of `synthetic` is as frozen with it."]
 
 
-def reduced_part(folder, cubes, seeds, name="name", earlier=None):
+def reduced_part(folder, cubes, seeds, name="name", earlier=()):
     """Reduce cubes by label, of an experiment of two problems and 36 seeds, of which some seeds were run."""
     asked = {"first": seeds[0], "count": len(seeds)}
     made = {"config": {"seeds": asked}, "stated": {"seeds": SEEDS}}
@@ -217,29 +217,33 @@ def two():
 
 
 @pytest.mark.parametrize(
-    "parts", [[("wells ponds", 0, 12), ("wells ponds", 12, 36)], [("ponds", 0, 36), ("wells", 0, 36)]]
+    "parts",
+    [
+        [("wells ponds", 0, 12), ("wells ponds", 12, 36)],
+        [("ponds", 0, 36), ("wells", 0, 36)],
+        [("ponds", 0, 36), ("wells", 24, 36), ("wells", 0, 24)],
+    ],
 )
 def test_what_joins_published_results_makes_those_of_the_whole(two, parts, tmp_path):
-    """Reduced in two parts, one after the other, results are those of the whole."""
-    made = [
-        ({label: two[label] for label in labels.split()}, range(first, last), name)
-        for (labels, first, last), name in zip(parts, ("first", "then"), strict=True)
-    ]
-    first, then = made
-    earlier = reduced_part(tmp_path / "first", *first)
-    freeze(earlier, [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
-    joined, whole = reduced_part(tmp_path / "then", *then, earlier), reduced_part(tmp_path / "whole", two, range(36))
+    """Reduced in parts, the last joined by the others, results are those of the whole."""
+    *first, then = (
+        (tmp_path / name, {label: two[label] for label in labels.split()}, range(start, stop), name)
+        for name, (labels, start, stop) in zip("abc", parts, strict=False)
+    )
+    earlier = [reduced_part(*part) for part in first]
+    freeze(earlier[0], [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
+    joined, whole = reduced_part(*then, earlier), reduced_part(tmp_path / "whole", two, range(36))
     both, wanted = read_netcdf(joined), read_netcdf(whole)
     assert both.drop_attrs().identical(wanted.drop_attrs())
-    assert json.loads(both.attrs.pop("kernel")) == ["first", "then"]
+    assert json.loads(both.attrs.pop("kernel")) == [*"abc"[: len(parts)]]
     del wanted.attrs["kernel"], wanted.attrs["commit"], both.attrs["commit"]
-    assert json.loads(both.attrs.pop("checks")) == read_reduced(earlier).checks != {}
+    assert json.loads(both.attrs.pop("checks")) == read_reduced(earlier[0]).checks != {}
     assert both.attrs == wanted.attrs
 
 
 def test_a_problem_may_join_with_fewer_seeds(two, tmp_path):
     earlier = reduced_part(tmp_path / "first", {"ponds": two["ponds"]}, range(12, 36))
-    found = read_reduced(reduced_part(tmp_path / "then", two, range(12), earlier=earlier))
+    found = read_reduced(reduced_part(tmp_path / "then", two, range(12), earlier=[earlier]))
     for label, count in (("wells", 12), ("ponds", 36)):
         expected = CubeNumbers(two[label].sel(seed=range(count)).assign_attrs(problem_label=label))
         place = Place("any", "mle", "so")
@@ -251,14 +255,14 @@ def test_what_does_not_join_published_results_is_refused(two, tmp_path):
     earlier = reduced_part(tmp_path / "earlier", {"wells": wells}, range(12))
     assert read_reduced(earlier).trial == "reduced: 12 of 36 seeds"
     other = {
-        "'wells': found seed 11, which the cubes have too": ({"wells": wells}, range(11, 36)),
+        "'wells': found seed 11, which is there already": ({"wells": wells}, range(11, 36)),
         "found seeds 0 to 11; wanted: no gap between them and the others": ({"wells": wells}, range(13, 36)),
         "'wells': found another algorithms than": ({"wells": wells.drop_sel(algorithm="mle")}, range(12, 36)),
         "found synthetic; wanted: other": ({"ponds": two["ponds"].assign_attrs(experiment="other")}, range(12)),
     }
     for place, (told, part) in enumerate(other.items()):
         with pytest.raises(BocuError, match=rf"earlier/synthetic\.nc: {told}"):
-            reduced_part(tmp_path / str(place), *part, earlier=earlier)
+            reduced_part(tmp_path / str(place), *part, earlier=[earlier])
         assert not (tmp_path / str(place) / "synthetic.nc").exists()
 
 

@@ -1,6 +1,6 @@
 """What others take of results: `bocu report`, `design`, `reduce` and `crate`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,8 +98,8 @@ def reduce_command(
         bool, typer.Option("--final", help="Keep what is summed over all rounds alone: final regret, payoff, seconds.")
     ] = False,
     add: Annotated[
-        Path | None,
-        typer.Option(help="Reduced results of the same experiment, of other seeds or problems: both are in the file."),
+        list[Path] | None,
+        typer.Option(help="Reduced results of the same experiment, of other seeds or problems, in it too; repeatable."),
     ] = None,
     trust: Trust = False,
 ) -> None:
@@ -110,7 +110,7 @@ def reduce_command(
     also holds what its branches are known by (`bocu id`). With `--add` it joins what was published of other seeds or
     problems, of which no run file is needed. `bocu submit` makes the same for the archive.
     """
-    write_reduced(folder, output, final, trust, earlier=add)
+    write_reduced(folder, output, final, trust, earlier=add or ())
 
 
 def write_reduced(
@@ -119,7 +119,7 @@ def write_reduced(
     final: bool,
     trust: bool,
     added: Mapping[str, str] | None = None,
-    earlier: Path | None = None,
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Reduce results, and say what came of it; `added` says who submits them to the archive, and how."""
     from bocu.core.io.files import atomic_path
@@ -131,7 +131,7 @@ def write_reduced(
 
     here = folder.resolve() == Path(RESULTS, folder.name).resolve()  # what it was made from is told by its name
     known = here and MADE_FROM in record_in(folder)
-    if (added or (earlier and read_reduced(earlier).identities)) and not known:
+    if (added or any(read_reduced(part).identities for part in earlier)) and not known:
         raise BocuError(f"{folder}: no record of what it was made from; {RESULTS}/NAME of a sweep of here is wanted")
     sources = sources_as_made(folder.name) if known else None
     plan = plan_of(sources, trust) if sources else None

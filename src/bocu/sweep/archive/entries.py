@@ -5,7 +5,7 @@ There is no index to be kept: it is made of the files. They are strangers' work,
 
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -136,7 +136,7 @@ def identify(
     config: Mapping[str, Any],
     added: Mapping[str, str] | None = None,
     problems: Collection[str] | None = None,
-    earlier: Path | None = None,
+    earlier: Sequence[Path] = (),
 ) -> None:
     """Write into reduced results what their branches are known by, and all that it takes to play them again.
 
@@ -163,14 +163,16 @@ def identify(
         about["added"] = {**added, "on": time.strftime("%Y-%m-%d", time.gmtime())}
     about = json.loads(json.dumps(about))  # labels may be numbers in YAML, and are text in JSON
     stated, identities = found.stated, found.problems
-    if earlier and (before := read_reduced(earlier)).identities:
+    for part in earlier:
+        if not (before := read_reduced(part)).identities:
+            continue
         mine, theirs = about["config"], before.about.get("config", {})
         if other := sorted(key for key in {*mine} | {*theirs} if mine.get(key) != theirs.get(key)):
-            raise BocuError(f"{earlier}: found another {', '.join(other)} than the experiment has; wanted: the same")
+            raise BocuError(f"{part}: found another {', '.join(other)} than the experiment has; wanted: the same")
         now, then = _known_by(identities), _known_by(before.identities)
         for kind, label in sorted(key for key in {*now} & {*then} if now[key] != then[key]):
             told = f"known by {then[kind, label]}; wanted: {now[kind, label]}, as now"
-            raise BocuError(f"{earlier}: {kind} '{label}': {told}")
+            raise BocuError(f"{part}: {kind} '{label}': {told}")
         stated, identities = {**before.stated, **stated}, {**before.identities, **identities}
     write_netcdf(with_identities(data, stated, identities, about), file)
 

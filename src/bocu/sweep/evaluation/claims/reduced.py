@@ -77,7 +77,7 @@ class Reduced:
     provenance: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: as `collected` tells it.
 
 
-def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Path | None = None) -> None:
+def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Sequence[Path] = ()) -> None:
     """Reduce the results of an experiment to one file.
 
     Args:
@@ -94,21 +94,22 @@ def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Pat
     cubes = {file.stem: file for file in cubes_in(folder)}
     described, judged = record_in(folder), folder / "claims/verdicts.json"
     asked = read_verdicts(judged) if judged.is_file() else []
-    before = read_reduced(earlier) if earlier else None
+    before = {part: read_reduced(part) for part in earlier}
     by_round = {one["problem"] for claim in asked if claim["blocks"] for one in claim["comparisons"]}
-    reduction = _Reduction(by_round | (before.by_round if before else set()), earlier)
-    for label in _in_order({*cubes, *(before.problems if before else ())}, described):
+    reduction = _Reduction(by_round.union(*(part.by_round for part in before.values())))
+    for label in _in_order({*cubes}.union(*(part.problems for part in before.values())), described):
         if file := cubes.get(label):
             with open_netcdf(file, decode_times=False) as cube, reading(file):
                 refuse_other_schema(file, cube.attrs)
                 reduction.add_cube(cube, final)
-        if before and isinstance(numbers := before.problems.get(label), ReducedNumbers):
-            reduction.add(numbers, numbers.about)
+        for part, held in before.items():
+            if isinstance(numbers := held.problems.get(label), ReducedNumbers):
+                reduction.add(numbers, numbers.about, part)
     data = reduction.dataset(reduction.joined(before, described) if before else described)
     if own := [claim for claim in asked if claim["experiment"] == data.attrs["experiment"]]:
         data.attrs[CHECKS] = canonical_json(checks_of(own))
-    if before and before.checks is not None:
-        data.attrs[CHECKS] = canonical_json(before.checks)
+    if frozen := [part.checks for part in before.values() if part.checks is not None]:
+        data.attrs[CHECKS] = canonical_json({key: check for checks in frozen for key, check in checks.items()})
     write_netcdf(data, output)
 
 
@@ -338,11 +339,10 @@ class _Reduction:
 
     Args:
         by_round: labels of problems of which every round is kept.
-        earlier: the file whose numbers join those of the cubes.
     """
 
-    def __init__(self, by_round: Collection[str], earlier: Path | None) -> None:
-        self.by_round, self.earlier = by_round, earlier
+    def __init__(self, by_round: Collection[str]) -> None:
+        self.by_round = by_round
         self.about: dict[str, Plain] = {}
         self.samples: dict[tuple[str, ...], dict[int, float]] = {}  # by what stands before a row
         self.curves: dict[tuple[str, ...], list[dict[int, float]]] = {}
@@ -366,27 +366,29 @@ class _Reduction:
         self.provenance.append(collected(cube.attrs))
         self.add(numbers, json.loads(canonical_json(about)))
 
-    def joined(self, before: Reduced, described: Plain) -> Plain:
-        """Return the record of the experiment as if what the earlier file holds had been run with the rest.
+    def joined(self, before: Mapping[Path, Reduced], described: Plain) -> Plain:
+        """Return the record of the experiment as if what the earlier files hold had been run with the rest.
 
         Raises:
-            BocuError: it is of another experiment, or leaves a gap between its seeds and the others.
+            BocuError: one is of another experiment, or they leave a gap between their seeds and the others.
         """
-        if before.experiment != self.shared["experiment"]:
-            raise BocuError(f"{self.earlier}: found {before.experiment}; wanted: {self.shared['experiment']}")
-        self.provenance.append(before.provenance)
+        for file, part in before.items():
+            if part.experiment != self.shared["experiment"]:
+                raise BocuError(f"{file}: found {part.experiment}; wanted: {self.shared['experiment']}")
+            self.provenance.append(part.provenance)
         seeds = {"first": self.seeds[0], "count": len(self.seeds)}
         if self.seeds[-1] - self.seeds[0] >= len(self.seeds):
-            found = f"{before.seeds[0]} to {before.seeds[-1]}"
-            raise BocuError(f"{self.earlier}: found seeds {found}; wanted: no gap between them and the others")
+            found = ", ".join(f"{part.seeds[0]} to {part.seeds[-1]}" for part in before.values())
+            files = ", ".join(map(str, before))
+            raise BocuError(f"{files}: found seeds {found}; wanted: no gap between them and the others")
         if not described or seeds.items() <= described["seeds"].items():
             return described
         made = described.get(MADE_FROM, {})
         made = {**made, "config": {**made.get("config", {}), "seeds": seeds}}
         return {**described, "seeds": {**described["seeds"], **seeds}, MADE_FROM: made}
 
-    def add(self, numbers: Numbers, about: Plain) -> None:
-        """Add a problem, or further seeds of it.
+    def add(self, numbers: Numbers, about: Plain, file: Path | None = None) -> None:
+        """Add a problem, or further seeds of it, which `file` holds.
 
         Raises:
             BocuError: the problem is there with something else than seeds, or with one of these.
@@ -395,7 +397,7 @@ class _Reduction:
         there = self.about.get(known.problem, {**about, "finished": 0})
         other = sorted(key for key in {**there, **about} if key != "finished" and there.get(key) != about.get(key))
         if other:
-            raise BocuError(f"{self.earlier}: '{known.problem}': found another {', '.join(other)} than the cubes have")
+            raise BocuError(f"{file}: '{known.problem}': found another {', '.join(other)} than the rest has")
         self.about[known.problem] = {**about, "finished": there["finished"] + about["finished"]}
         for word, place in _places(known):
             if word not in about.get("words", [word]):
@@ -405,7 +407,7 @@ class _Reduction:
             row = (word, known.problem, place.objective, place.algorithm, place.metric, place.prior)
             column = self.samples.setdefault(row, {})
             if twice := sorted({*column} & {*sample}):
-                raise BocuError(f"{self.earlier}: '{known.problem}': found seed {twice[0]}, which the cubes have too")
+                raise BocuError(f"{file}: '{known.problem}': found seed {twice[0]}, which is there already")
             column |= sample
             if word == "final" and (kept := about["kept"]):
                 curve = self.curves.setdefault(row, [{} for _ in kept])
