@@ -90,7 +90,7 @@ NUMBERS = {
     "kirschner2020-wind": ("figure-3", "figure-3-narrow"),
     "kirschner2020-wind-margins": ("margins",),
     "huang2024": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
-    "huang2024-350": ("figure-1a", "figure-1a-payoff", "figure-1b"),
+    "huang2024-350": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-as-published": ("figure-1a", "figure-1a-payoff", "figure-1b", "figure-2"),
     "huang2024-runtime": ("table-1",),
     "drmobo": (

@@ -317,6 +317,79 @@ def test_what_is_told_of_huang_as_published_is_so(root):
     assert all(sign for apart, sign, *_ in ahead if apart)
 
 
+def test_what_is_told_of_huang_at_350_evaluations_is_so(root):
+    page = " ".join((root / "docs/huang2024.md").read_text(encoding="utf-8").split())
+    page = page[page.index("## At 350 evaluations") : page.index("<!-- verdicts of huang2024-350: begin -->")]
+    longer, shorter = (
+        read_reduced(root / f"docs/results/{name}.nc").problems for name in ("huang2024-350", "huang2024")
+    )
+    robust, baselines = ("sbo-kde", "drbo-kde"), ("gp-ucb", "drbo-mmd", "minimax-continuous", "stableopt")
+    everybody = {*robust, *baselines, "random"}
+
+    def seeds(problem):
+        return range(1000, 1008 if problem == "ackley-2-4" else 1010)
+
+    def regret(problem, algorithm, until=340):
+        sample = longer[problem].at("at", Place("any", algorithm, "so", round=until))
+        return np.array([sample[seed] for seed in seeds(problem)])
+
+    def quarters(problem, algorithm):
+        return np.diff([regret(problem, algorithm, until) for until in (85, 170, 255, 340)], axis=0)
+
+    def behind(problem, one, since=0):
+        """Who has more regret than one after a round, told apart by itself."""
+        lost = {other: regret(problem, other) - (regret(problem, other, since) if since else 0) for other in everybody}
+        gaps = {other: lost[other] - lost[one] for other in everybody - {one}}
+        return {who for who, gap in gaps.items() if gap.mean() > 0 and paired_means(gap[None]).p_value[0] < 0.05}
+
+    assert "Ten of their thirty seeds were played on, on Ackley 2 + 4 eight of them so far." in page
+    for problem, numbers in longer.items():
+        assert sorted(numbers.at("final", Place("any", "random", "so"))) == [*seeds(problem)]
+        assert {*numbers.known.algorithms} == everybody
+    assert "SBO-KDE and DRBO-KDE have the least mean regret on all eight, as they had at 150" in page
+    assert set(longer) == set(shorter)
+    for problem, numbers in shorter.items():
+        then = {one: np.mean([*numbers.at("final", Place("any", one, "so")).values()]) for one in everybody}
+        now = {one: regret(problem, one).mean() for one in everybody}
+        assert all({*sorted(everybody, key=mean.get)[:2]} == {*robust} for mean in (then, now)), problem
+    assert "after them the two are not told apart" in page
+    assert behind("ackley", "sbo-kde", since=136) == everybody - {*robust}
+    assert "SBO-KDE stays ahead of all, and DRBO-KDE of all baselines**, each told by itself at 5 %" in page
+    assert behind("ackley-2-4", "sbo-kde") == everybody - {"sbo-kde"}
+    assert behind("ackley-2-4", "drbo-kde") == everybody - {*robust}
+    assert "of StableOpt least (a twelfth less regret)" in page
+    beside = {one: regret("ackley-2-4", "drbo-kde").mean() / regret("ackley-2-4", one).mean() for one in baselines}
+    assert beside["stableopt"] == max(beside.values()) == pytest.approx(11 / 12, abs=0.02)
+    assert "ends at more than four times SBO-KDE's regret" in page
+    assert 4.0 < regret("ackley-2-4", "drbo-mmd").mean() / regret("ackley-2-4", "sbo-kde").mean() < 5.0
+    flat = {
+        problem: {one for one in everybody if (of := quarters(problem, one).mean(axis=1))[2] < of[0] / 2}
+        for problem in longer
+    }
+    assert "the last quarter of the rounds has less than half of the regret of the second" in page
+    assert flat["ackley-2-4"] == {"drbo-mmd"}
+    assert "**On modified Branin DRBO-MMD flattens**, and its minimax approximation and StableOpt do not" in page
+    assert flat["modified-branin"] == {"drbo-mmd", *robust}
+    assert "on the newsvendor too, where its approximation does not" in page
+    assert flat["newsvendor"] == {"drbo-mmd"}
+    assert "StableOpt and the approximation flatten as well and it ends beside DRBO-KDE" in page
+    assert flat["portfolio-uniform"] == {"drbo-mmd", "minimax-continuous", "stableopt"}
+    assert not {"drbo-mmd"} & behind("portfolio-uniform", "drbo-kde")
+    assert "with normal contexts no method's regret flattens" in page
+    assert flat["portfolio-normal"] == set()
+    assert "the two are still behind in no comparison" in page
+    for problem in ("newsvendor", "portfolio-normal", "portfolio-uniform"):
+        assert not any({*robust} & behind(problem, baseline) for baseline in baselines)
+    assert "one of SBO-KDE's ten seeds sticks**, and has more than half of its regret." in page
+    assert "None of DRBO-KDE's sticks; all of StableOpt's but one do." in page
+    stuck = {one: quarters("complicated-hartmann", one)[2] > 50 for one in (*robust, "stableopt")}
+    assert {one: many.sum() for one, many in stuck.items()} == {"sbo-kde": 1, "drbo-kde": 0, "stableopt": 9}
+    of_seeds = regret("complicated-hartmann", "sbo-kde")
+    assert of_seeds[stuck["sbo-kde"]].sum() > of_seeds.sum() / 2
+    assert "random decisions and GP-UCB alone still lose there" in page
+    assert {one for one in everybody if quarters("hartmann-6", one)[2].mean() > 1} == {"random", "gp-ucb"}
+
+
 def test_what_the_page_says_to_play_again_is_what_was_noted(root):
     page = (root / "docs/results.md").read_text(encoding="utf-8")
     named = page[page.index("**What today's code plays again.**") : page.index("; and `huang2024-estimates`")]
