@@ -231,7 +231,8 @@ def test_what_joins_published_results_makes_those_of_the_whole(two, parts, tmp_p
         for name, (labels, start, stop) in zip("abc", parts, strict=False)
     )
     earlier = [reduced_part(*part) for part in first]
-    freeze(earlier[0], [{"file": "c.yaml", **CLAIMS[0].model_dump()}])
+    for part, claim in zip(earlier, (CLAIMS[0], CLAIMS[0].model_copy(update={"problem": "ponds"})), strict=False):
+        freeze(part, [{"file": "c.yaml", **claim.model_dump()}])
     joined, whole = reduced_part(*then, earlier), reduced_part(tmp_path / "whole", two, range(36))
     both, wanted = read_netcdf(joined), read_netcdf(whole)
     assert both.drop_attrs().identical(wanted.drop_attrs())

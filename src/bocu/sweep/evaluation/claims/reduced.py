@@ -85,7 +85,7 @@ def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Seq
         output: the file.
         final: whether to keep the words of `FINAL` alone, and no regret up to a round.
         earlier: reduced results of the same experiment, of other problems or seeds, which are in the file too; what was
-            frozen there stays.
+            frozen there stays, of two that differ the first.
 
     Raises:
         BocuError: there are no cubes, or one cannot be read; or the earlier results are of another experiment, hold
@@ -109,7 +109,9 @@ def reduce_results(folder: Path, output: Path, final: bool = False, earlier: Seq
     if own := [claim for claim in asked if claim["experiment"] == data.attrs["experiment"]]:
         data.attrs[CHECKS] = canonical_json(checks_of(own))
     if frozen := [part.checks for part in before.values() if part.checks is not None]:
-        data.attrs[CHECKS] = canonical_json({key: check for checks in frozen for key, check in checks.items()})
+        data.attrs[CHECKS] = canonical_json(
+            {key: check for checks in reversed(frozen) for key, check in checks.items()}
+        )
     write_netcdf(data, output)
 
 
