@@ -129,6 +129,23 @@ def test_running_jobs_tell_rounds_and_the_time_that_they_still_need(tmp_path, cl
     ]
 
 
+@pytest.mark.parametrize(
+    ("seeds", "told", "left"),
+    [
+        ("0-0", [(100, 400, 40), (200, 400, 160)], 480),  # the square of the rounds
+        ("0-4", [(100, 2000, 40), (200, 2000, 160)], 3040),  # five seeds of 400 rounds, the first as above
+        ("0-4", [(400, 2000, 300), (800, 2000, 600)], 900),  # whole seeds take alike
+        ("0-0", [(100, 400, 0), (200, 400, 160)], 160),  # nothing known of the first half
+        ("0-0", [(100, 400, 100), (200, 400, 101)], 101),  # rounds are not taken to get faster
+        ("0-0", [(390, 400, 10), (392, 400, 20)], 1.25),  # gone on from a checkpoint: no steeper than a cube
+    ],
+)
+def test_later_rounds_of_a_seed_are_taken_to_last_longer(tmp_path, seeds, told, left):
+    text = "".join(f"INFO rounds: {done} of {of}, {spent} s\n" for done, of, spent in told)
+    job = Job("run", {"block": f"hills/any/random/seeds-{seeds}"}, run(tmp_path, text).logs)
+    assert job.seconds_left() == pytest.approx(left, rel=0.01)
+
+
 def test_a_failed_job_runs_no_more_and_keeps_its_name_for_the_next_try(tmp_path, clock):
     narrator = Narrator(clock)
     narrator.start(1, run(tmp_path, ""))

@@ -4,6 +4,7 @@ Knows nothing of Snakemake: `snakemake_logger_plugin_bocu` tells it what happene
 Imports little, because every start of Snakemake imports it.
 """
 
+import math
 import re
 import time
 from collections import Counter, defaultdict
@@ -22,6 +23,7 @@ UNFORECAST = 1.0  # seconds, of a job that nothing is known of
 _TAIL = 4096  # bytes of a log that are read
 _BLOCK = re.compile(r"(.+)/seeds-(\d+)-(\d+)")
 _ROUNDS = re.compile(r"rounds: (\d+) of (\d+), (\d+) s")
+_STEEPEST = 3.0  # power of the rounds as which their time is taken to grow at most
 _TAKEN_OVER = "taken over from"
 
 _forecast: dict[str, float] = {}
@@ -53,17 +55,31 @@ class Job:
             what = f"{block[1]} seeds {block[2]}-{block[3]}"
         return " ".join(filter(None, (self.rule, what or next(iter(self.outputs), "")))) + partial
 
-    def rounds(self) -> tuple[int, int, int] | None:
-        """Return rounds done, all rounds, and seconds, as its log last said; None where it says nothing of rounds."""
-        found = _ROUNDS.findall(self._tail())
-        return tuple(map(int, found[-1])) if found else None  # type: ignore[return-value]
+    def rounds(self) -> list[tuple[int, int, int]]:
+        """Return rounds done, all rounds, and seconds, each time that its log said so of late."""
+        return [(int(done), int(of), int(spent)) for done, of, spent in _ROUNDS.findall(self._tail())]
+
+    def seconds_left(self) -> float:
+        """Estimate what it still needs from the rounds that its log tells of.
+
+        Later rounds take longer, as posteriors of more observations do: until a seed is done, its time is taken to grow
+        by the power of the rounds by which it has grown since half of them.
+        """
+        told = self.rounds()
+        done, of, spent = told[-1]
+        block = _BLOCK.fullmatch(self.wildcards.get("block", ""))
+        seeds = int(block[3]) - int(block[2]) + 1 if block else 1
+        before, _, then = min(told, key=lambda line: abs(2 * line[0] - done))
+        power = 1.0
+        if seeds * done < of and 0 < before < done and 0 < then < spent:
+            power = min(max(math.log(spent / then) / math.log(done / before), 1.0), _STEEPEST)
+        return spent * (seeds * (of / (seeds * done)) ** power - 1.0)
 
     def achieved(self) -> str:
         """Say what its log says it came to, such as `216 rounds in 3 s`."""
         if _TAKEN_OVER in self._tail():
             return "taken over"
-        rounds = self.rounds()
-        return f"{rounds[0]} rounds in {duration(rounds[2])}" if rounds else ""
+        return "".join(f"{done} rounds in {duration(spent)}" for done, _, spent in self.rounds()[-1:])
 
     def last_lines(self, count: int) -> list[str]:
         """Return the last lines of its logs."""
@@ -138,10 +154,9 @@ class Narrator:
         oldest = sorted(self._since, key=self._since.__getitem__)
         for number in oldest[:SHOWN_RUNNING]:
             job, seconds = self._jobs[number], self._clock() - self._since[number]
-            rounds = job.rounds()
-            if rounds and 0 < rounds[0] < rounds[1]:
-                done, of, spent = rounds
-                yield f"{job.name}: {done} of {of} rounds, {_about(spent * (of - done) / done)} left"
+            done, of, _ = (job.rounds() or [(0, 0, 0)])[-1]
+            if 0 < done < of:
+                yield f"{job.name}: {done} of {of} rounds, {_about(job.seconds_left())} left"
             else:
                 yield f"{job.name}: for {duration(seconds)} now"
         if len(oldest) > SHOWN_RUNNING:
