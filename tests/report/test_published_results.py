@@ -21,7 +21,7 @@ from bocu.sweep.runs.seed_run import SeedRun, build_problem
 
 pytestmark = pytest.mark.ci
 
-EACH, ALL = 1_000_000, 7_300_000
+EACH, ALL = 1_000_000, 7_500_000
 """Bytes; thirty seeds of a large experiment, with regret up to some rounds, take as many."""
 PAPERS = ("tay2024", "kirschner2020", "huang2024", "drmobo", "ziomek2025")
 
@@ -173,18 +173,21 @@ def test_fourier_features_stand_where_their_page_says(root, judged):
     own, theirs = beside(root, "tay2024-fourier")
     objectives = [f"{ambiguity}-{kind}" for ambiguity in ("tv", "mmd") for kind in ("dro", "wcs", "gen")]
     panels = [(numbers.known.problem, one) for one in objectives for numbers in own]
-    features = np.concatenate([regrets(own, one, "ts-bocu-fourier", 10) for one in objectives])
-    exact = np.concatenate([regrets(theirs, one, "ts-bocu", 30)[:, :10] for one in objectives])
+    features = np.concatenate([regrets(own, one, "ts-bocu-fourier", 18) for one in objectives])
+    exact = np.concatenate([regrets(theirs, one, "ts-bocu", 30)[:, :18] for one in objectives])
     share = features.mean(axis=1) / exact.mean(axis=1)
-    assert "less regret in 23 of the 24 panels, by the geometric mean a fifth less" in page
-    assert (share < 1.0).sum() == 23
+    assert "less regret in 22 of the 24 panels, by the geometric mean a fifth less" in page
+    assert (share < 1.0).sum() == 22
     assert 0.75 < np.exp(np.log(share).mean()) < 0.85
     told = np.flatnonzero(np.array(holm(paired_means(features - exact).p_value)) < 0.05)
-    assert "told apart in four, all of them on Hartmann" in page
-    assert [panels[place][0] for place in told] == ["hartmann-3"] * 4
+    assert "told apart in seven, five of them on Hartmann" in page
+    assert sorted(panels[place][0] for place in told) == [*["hartmann-3"] * 5, "infection", "plant"]
+    assert "and widest on plant for WCS under the MMD: less than a quarter" in page
+    assert panels[share.argmin()] == ("plant", "mmd-wcs")
+    assert 0.2 < share.min() < 0.25
 
     gen = panels.index(("hartmann-3", "tv-gen"))
-    (other,) = regrets([theirs[gen % len(own)]], "tv-gen", "ucb-bocu-2", 30)[:, :10]
+    (other,) = regrets([theirs[gen % len(own)]], "tv-gen", "ucb-bocu-2", 30)[:, :18]
     found = paired_means(np.stack([features[gen] - other, exact[gen] - other]))
     assert "UCB-BOCU-2 has less regret than those and more than these, each told by itself" in page
     assert found.mean[0] < 0.0 < found.mean[1]
@@ -208,7 +211,7 @@ def test_fourier_features_stand_where_their_page_says(root, judged):
     swap = maker["SWAPPED"]["tay2024-fourier"]
     now = judge(root / "config/claims/tay2024.yaml", judged[1], "tay2024-fourier", swap)
     for_it, against_it = {HOLDS, LEANS_FOR}, {FAILS, LEANS_AGAINST}
-    assert "of ten seeds none is decided" in page
+    assert "of eighteen seeds none is decided" in page
     assert not {HOLDS, FAILS} & {record["verdict"] for record in now}
     for sides in ({before[record["id"]], record["verdict"]} for record in now):
         assert not (sides & for_it and sides & against_it)
