@@ -327,9 +327,7 @@ def test_what_is_told_of_huang_at_350_evaluations_is_so(root, judged):
         read_reduced(root / f"docs/results/{name}.nc").problems for name in ("huang2024-350", "huang2024")
     )
     robust, baselines = ("sbo-kde", "drbo-kde"), ("gp-ucb", "drbo-mmd", "minimax-continuous", "stableopt")
-    everybody = {*robust, *baselines, "random"}
-
-    seeds = range(1000, 1010)
+    everybody, seeds = {*robust, *baselines, "random"}, range(1000, 1010)
 
     def regret(problem, algorithm, until=340):
         sample = longer[problem].at("at", Place("any", algorithm, "so", round=until))

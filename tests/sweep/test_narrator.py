@@ -143,7 +143,8 @@ def test_running_jobs_tell_rounds_and_the_time_that_they_still_need(tmp_path, cl
 def test_later_rounds_of_a_seed_are_taken_to_last_longer(tmp_path, seeds, told, left):
     text = "".join(f"INFO rounds: {done} of {of}, {spent} s\n" for done, of, spent in told)
     job = Job("run", {"block": f"hills/any/random/seeds-{seeds}"}, run(tmp_path, text).logs)
-    assert job.seconds_left() == pytest.approx(left, rel=0.01)
+    assert job.rounds() == told
+    assert job.seconds_left(told) == pytest.approx(left, rel=0.01)
 
 
 def test_a_failed_job_runs_no_more_and_keeps_its_name_for_the_next_try(tmp_path, clock):

@@ -59,13 +59,12 @@ class Job:
         """Return rounds done, all rounds, and seconds, each time that its log said so of late."""
         return [(int(done), int(of), int(spent)) for done, of, spent in _ROUNDS.findall(self._tail())]
 
-    def seconds_left(self) -> float:
-        """Estimate what it still needs from the rounds that its log tells of.
+    def seconds_left(self, told: Sequence[tuple[int, int, int]]) -> float:
+        """Estimate what it still needs from what `rounds` told, of one round at least.
 
         Later rounds take longer, as posteriors of more observations do: until a seed is done, its time is taken to grow
         by the power of the rounds by which it has grown since half of them.
         """
-        told = self.rounds()
         done, of, spent = told[-1]
         block = _BLOCK.fullmatch(self.wildcards.get("block", ""))
         seeds = int(block[3]) - int(block[2]) + 1 if block else 1
@@ -154,9 +153,10 @@ class Narrator:
         oldest = sorted(self._since, key=self._since.__getitem__)
         for number in oldest[:SHOWN_RUNNING]:
             job, seconds = self._jobs[number], self._clock() - self._since[number]
-            done, of, _ = (job.rounds() or [(0, 0, 0)])[-1]
-            if 0 < done < of:
-                yield f"{job.name}: {done} of {of} rounds, {_about(job.seconds_left())} left"
+            told = job.rounds()
+            if told and 0 < told[-1][0] < told[-1][1]:
+                done, of, _ = told[-1]
+                yield f"{job.name}: {done} of {of} rounds, {_about(job.seconds_left(told))} left"
             else:
                 yield f"{job.name}: for {duration(seconds)} now"
         if len(oldest) > SHOWN_RUNNING:
