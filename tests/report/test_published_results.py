@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -173,21 +174,21 @@ def test_fourier_features_stand_where_their_page_says(root, judged):
     own, theirs = beside(root, "tay2024-fourier")
     objectives = [f"{ambiguity}-{kind}" for ambiguity in ("tv", "mmd") for kind in ("dro", "wcs", "gen")]
     panels = [(numbers.known.problem, one) for one in objectives for numbers in own]
-    features = np.concatenate([regrets(own, one, "ts-bocu-fourier", 18) for one in objectives])
-    exact = np.concatenate([regrets(theirs, one, "ts-bocu", 30)[:, :18] for one in objectives])
+    features = np.concatenate([regrets(own, one, "ts-bocu-fourier", 30) for one in objectives])
+    exact = np.concatenate([regrets(theirs, one, "ts-bocu", 30) for one in objectives])
     share = features.mean(axis=1) / exact.mean(axis=1)
-    assert "less regret in 22 of the 24 panels, by the geometric mean a fifth less" in page
-    assert (share < 1.0).sum() == 22
+    assert "less regret in 23 of the 24 panels, by the geometric mean a fifth less" in page
+    assert (share < 1.0).sum() == 23
     assert 0.75 < np.exp(np.log(share).mean()) < 0.85
     told = np.flatnonzero(np.array(holm(paired_means(features - exact).p_value)) < 0.05)
-    assert "told apart in seven, five of them on Hartmann" in page
-    assert sorted(panels[place][0] for place in told) == [*["hartmann-3"] * 5, "infection", "plant"]
-    assert "and widest on plant for WCS under the MMD: less than a quarter" in page
+    assert "told apart in ten, five of them on Hartmann, four on plant and one on infection" in page
+    assert Counter(panels[place][0] for place in told) == {"hartmann-3": 5, "plant": 4, "infection": 1}
+    assert "and widest on plant for WCS under the MMD: about a fifth" in page
     assert panels[share.argmin()] == ("plant", "mmd-wcs")
-    assert 0.2 < share.min() < 0.25
+    assert 0.18 < share.min() < 0.22
 
     gen = panels.index(("hartmann-3", "tv-gen"))
-    (other,) = regrets([theirs[gen % len(own)]], "tv-gen", "ucb-bocu-2", 30)[:, :18]
+    (other,) = regrets([theirs[gen % len(own)]], "tv-gen", "ucb-bocu-2", 30)
     found = paired_means(np.stack([features[gen] - other, exact[gen] - other]))
     assert "UCB-BOCU-2 has less regret than those and more than these, each told by itself" in page
     assert found.mean[0] < 0.0 < found.mean[1]
@@ -199,20 +200,22 @@ def test_fourier_features_stand_where_their_page_says(root, judged):
         for one in objectives
         for sampled, numbers in zip(own, theirs, strict=True)
     ]
-    assert (
-        "less than half of the time in 23 of the 24 panels of figure 2 and in three times as much in one (plant, WCS"
-        in page
-    )
-    assert [panels[place] for place in np.flatnonzero(np.array(slower) > 0.5)] == [("plant", "mmd-wcs")]
-    assert 2.75 < max(slower) < 3.5
+    assert "in less than a third of the time in 22 of the 24 panels of figure 2" in page
+    assert "about half of it in one (Hartmann, WCS under the MMD) and more than three times as much in one (plant, WCS" in page
+    longer = {panels[place]: slower[place] for place in np.flatnonzero(np.array(slower) > 1 / 3)}
+    assert longer.keys() == {("hartmann-3", "mmd-wcs"), ("plant", "mmd-wcs")}
+    assert 0.45 < longer["hartmann-3", "mmd-wcs"] < 0.55
+    assert 3.0 < longer["plant", "mmd-wcs"] < 4.0
 
-    assert "No claim of the paper on TS-BOCU turns to the other side by its features" in page
     before = {record["id"]: record["verdict"] for record in judged[0]["tay2024"]}
     swap = maker["SWAPPED"]["tay2024-fourier"]
     now = judge(root / "config/claims/tay2024.yaml", judged[1], "tay2024-fourier", swap)
     for_it, against_it = {HOLDS, LEANS_FOR}, {FAILS, LEANS_AGAINST}
-    assert "of eighteen seeds none is decided" in page
-    assert not {HOLDS, FAILS} & {record["verdict"] for record in now}
+    assert "By its own features 13 of the paper's 20 claims on TS-BOCU hold, where ten do by exact samples" in page
+    held = [[record["verdict"], before[record["id"]]] for record in now]
+    assert np.array_equal((np.array(held) == HOLDS).sum(axis=0), [13, 10])
+    assert len(held) == 20
+    assert "none turns to the other side" in page
     for sides in ({before[record["id"]], record["verdict"]} for record in now):
         assert not (sides & for_it and sides & against_it)
 
